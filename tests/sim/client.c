@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A client that submits graphs, some of them twice, repeats what wasn't answered with the same key, and
- * does to runs and jobs what people may do to them (client_people.c, topics.def).
+ * A client that submits graphs. It sends some of them twice, sends a graph again with the same key until it is
+ * answered, and does to runs and jobs what people may do to them (client_people.c, topics.def).
  */
 #include "sim.h"
 
@@ -86,7 +86,7 @@ void client_act(struct sim_world *world, const struct sim_graph *graph, enum act
 	conn_to_master(world, world->client_conn, act_message(world, graph, verb, value, job, person));
 }
 
-/* The latest decision on this job, whoever made it. */
+/* Return the latest approval, rejection or push back of this job that any person sent; NULL: there is none. */
 static const struct sim_act *decision_before(const struct sim_world *world, uint64_t job)
 {
 	for (size_t i = world->act_count - 1; i-- > 0;)
@@ -95,7 +95,10 @@ static const struct sim_act *decision_before(const struct sim_world *world, uint
 	return NULL;
 }
 
-/* What is shown is durable: only then does it leave the master. */
+/*
+ * Put the digest of the job into the act, as the person sees the job now (old: as an earlier decision showed it).
+ * Only a durable state is shown to people, so a job whose round isn't durable yet gets no digest.
+ */
 static void act_shown(struct sim_world *world, struct sim_act *act, bool old)
 {
 	const struct sim_act *before = old ? decision_before(world, act->job) : NULL;
@@ -131,7 +134,10 @@ void client_answer(struct sim_world *world, const struct sim_graph *graph, enum 
 	conn_to_master(world, world->client_conn, message);
 }
 
-/* By weight; what finds nothing to do leaves it to the next draw. */
+/*
+ * Draw one kind of act by its weight and do it. If the drawn kind finds nothing to do, draw again, at most three
+ * times.
+ */
 static void some_act(struct sim_world *world, const struct sim_graph *graph)
 {
 	unsigned sum = 0;
@@ -149,7 +155,9 @@ static void some_act(struct sim_world *world, const struct sim_graph *graph)
 	}
 }
 
-/* When nothing goes wrong any more, people let go of what they hold back, and settle what nobody knows. */
+/*
+ * After the faults have stopped, people release what they hold and settle unknown jobs, so that every run can end.
+ */
 static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
 {
 #define TIDY(name, what) tidy_##name(world, graph);
@@ -157,9 +165,9 @@ static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
 #undef TIDY
 }
 
-#define OTHERS 32                        /* of a run that grows */
+#define OTHERS 32                        /* number of graphs of one run that an added graph may refer to */
 
-/* A run that takes more, mostly; or NULL. */
+/* Return a run to which jobs are added, seldom one that has ended; NULL: submit a new run instead. */
 static struct sim_graph *grows(struct sim_world *world)
 {
 	struct sim_graph *run = world->graph_count ? world->graphs[world_rand(world, world->graph_count)] : NULL;
@@ -170,7 +178,10 @@ static struct sim_graph *grows(struct sim_world *world)
 	return !run->run || (run->was_closed && world_chance(world, 800)) ? NULL : run;
 }
 
-/* Added to that run, behind what is known to be in it, or a run of its own. */
+/*
+ * Make a graph and submit it. into: the run that it is added to, whose known jobs it may need; NULL: it is a run of
+ * its own.
+ */
 static void new_graph(struct sim_world *world, struct sim_graph *into)
 {
 	uint32_t most = world_chance(world, 50) ? 120 : 14;
@@ -188,7 +199,9 @@ static void new_graph(struct sim_world *world, struct sim_graph *into)
 	send_graph(world, world->graphs[world->graph_count - 1], world->graph_count - 1);
 }
 
-/* True if it was; if not, it may be from now on. */
+/*
+ * Check whether the client is connected to the master. If not, connect, so that the next step finds a connection.
+ */
 static bool connected(struct sim_world *world)
 {
 	if (world->client_conn && world->client_conn->peer_open)
@@ -230,16 +243,20 @@ void client_step(struct sim_world *world)
 	if (world->scheduling && world_chance(world, 200))
 		person_schedule(world, world->graphs[pick]);
 	else if (!world->graphs[pick]->answered || (!world->graphs[pick]->schedule && !world->graphs[pick]->within && world_chance(world, 200)))
-		send_graph(world, world->graphs[pick], pick);    /* an impatient or forgetful client */
+		/* an impatient or forgetful client submits it again */
+		send_graph(world, world->graphs[pick], pick);
 	else if (world->graphs[pick]->run && world_chance(world, 400))
 		some_act(world, world->graphs[pick]);
-	/* Somebody else adds to what was cancelled just now. */
+	/* Somebody else adds jobs to the run that was cancelled just now. */
 	if (world->act_count > acts && world->acts[acts].verb == ACT_CANCEL && world->acts[acts].whole &&
 	    world->graphs[pick]->run && world_chance(world, 400))
 		new_graph(world, world->graphs[pick]->into ? world->graphs[pick]->into : world->graphs[pick]);
 }
 
-/* A run that ended or was cancelled takes nothing; nor does one whose final job has begun. */
+/*
+ * Check whether the master may refuse to add this graph: its run has ended, was cancelled, or has a final job,
+ * which may have begun.
+ */
 static bool may_be_refused(const struct sim_graph *graph)
 {
 	const struct sim_graph *run = graph->into;
@@ -262,7 +279,8 @@ void client_receive(struct sim_world *world, const struct message *message)
 	}
 	graph = world->graphs[message->request - 1];
 	if (message->op == OP_ERROR && message->code == ERR_BUSY)
-		return;                  /* too many queue: it is said again later */
+		/* the tenant has too many jobs queued: the client submits the graph again later */
+		return;
 	graph->answered = true;
 	if (message->op == OP_ACCEPTED)
 		oracle_accepted(world, graph, message->run);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do to runs and jobs, and what they settle when nothing goes wrong any more. */
+/*
+ * What people do to runs and jobs at random, and how they settle, approve and release everything after the faults
+ * have stopped.
+ */
 #include "sim.h"
 
 static const struct rec_job_spec *some_job(struct sim_world *world, const struct sim_graph *graph)
@@ -60,7 +63,7 @@ bool person_answer(struct sim_world *world, const struct sim_graph *graph)
 	return false;
 }
 
-/* To a job before the gate, mostly; some say it twice. */
+/* Push a gate back, mostly to one of its parents, else to any job before it. Some people send the request twice. */
 bool person_push_back(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 1; i < graph->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do to workers and pools, and that they undo it when nothing goes wrong any more. */
+/* What people do to workers, pools and tenants, and how they undo it after the faults have stopped. */
 #include "sim.h"
 
 bool person_worker(struct sim_world *world, const struct sim_graph *graph)
@@ -12,7 +12,11 @@ bool person_worker(struct sim_world *world, const struct sim_graph *graph)
 	return true;
 }
 
-/* Its weight, how many it may have out, and how many may queue: no lot is drawn for these. In worlds that look at shares nothing but weights differs. */
+/*
+ * Set or remove a tenant: its weight, and its limits of active and of queued jobs. The limit of queued jobs is
+ * drawn from a hash, not from the world's random numbers, so that it doesn't change the rest of the schedule. In a
+ * world that checks shares (fair) only weights are set.
+ */
 bool person_tenant(struct sim_world *world, const struct sim_graph *graph)
 {
 	uint64_t weight = 1 + world_rand(world, 4), limit = world->fair ? 0 : world_rand(world, 5);
@@ -27,7 +31,7 @@ bool person_tenant(struct sim_world *world, const struct sim_graph *graph)
 	return true;
 }
 
-/* So that what was refused is taken at last. */
+/* Remove the tenants' limits of queued jobs, so that the master accepts the graphs that it refused so far. */
 void client_admit_all(struct sim_world *world)
 {
 	for (uint32_t i = 0; i < SIM_TENANTS; i++) {

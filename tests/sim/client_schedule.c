@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Schedules that people add, change, pause, fire and remove; some are said twice, some keys are taken twice. */
+/*
+ * Schedules that people add, change, pause, fire and remove. People send some of them twice, and sometimes send a
+ * different schedule with a key that was used before.
+ */
 #include "sim.h"
 
 #include <stdio.h>
 
 #include "base/mem.h"
 
-#define RUNS_ENOUGH 100                  /* each step costs what lives */
+/* With more graphs than this, people remove all schedules for good: every step takes time for each run. */
+#define RUNS_ENOUGH 100
 
 const char *const sim_schedule_names[SIM_SCHEDULES] = { "nightly", "often" };
 
@@ -27,7 +31,10 @@ static void minutes_draw(struct sim_world *world, struct sim_schedule *schedule)
 	snprintf(schedule->cron, sizeof(schedule->cron), "%u,%u", first, second);
 }
 
-/* Where an hour is named it is about that in which the world begins. */
+/*
+ * Choose the hours. If the schedule names hours, they are near the hour in which the world begins, so that it
+ * fires.
+ */
 static void hours_draw(struct sim_world *world, struct sim_schedule *schedule)
 {
 	static const int32_t offsets_s[] = { 0, 0, 3600, -18000, 19800, 49500 };
@@ -79,13 +86,17 @@ static const struct sim_schedule *schedule_make(struct sim_world *world)
 	schedule->spec.overlap = world_rand(world, OVERLAP_ALLOW + 1);
 	schedule->spec.catchup = world_rand(world, CATCHUP_SPAN + 1);
 	if (schedule->spec.catchup == CATCHUP_ALL && schedule->spec.overlap == OVERLAP_ALLOW && world_rand(world, 10))
-		schedule->spec.overlap = OVERLAP_SKIP;   /* a clock set ahead is a hundred runs each time */
+		/* otherwise a clock that is set ahead would start a hundred runs each time */
+		schedule->spec.overlap = OVERLAP_SKIP;
 	if (schedule->spec.catchup == CATCHUP_SPAN)
 		schedule->spec.catchup_ms = world_rand(world, 2) ? 90000 : 1000 + world_rand(world, 7200000);
 	return schedule;
 }
 
-/* Another time under the key of one that was put: whoever receives it finds another digest. */
+/*
+ * Make a different schedule with the key of one that was sent before. The master must notice that the digest
+ * differs.
+ */
 static const struct sim_schedule *schedule_borrow(struct sim_world *world, const struct sim_schedule *of)
 {
 	struct sim_schedule *schedule = schedule_add(world);

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows that survive: put and deleted by key, one outbox at a time, as the real store does. */
+/*
+ * The simulated store: rows that survive a crash, put and deleted by key, one outbox at a time, like in the real
+ * store.
+ */
 #include "sim.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-/* Copies texts and blobs and leaves the key's bytes in key, by rows.def. */
+/*
+ * Copy the texts and blobs of a row into the arena, and append the bytes of the row's key to key. Generated from
+ * rows.def.
+ */
 static void row_copy(struct arena *arena, struct row *row, struct buf *key)
 {
 	uint8_t table = (uint8_t)row->table;
@@ -57,7 +63,7 @@ static void disk_put(struct disk *disk, const struct row *row)
 	buf_free(&key);
 }
 
-/* What is pruned is gone for the core; those who watch it still know what it was. */
+/* Keep a row that was pruned: the core doesn't see it any more, but the oracle still needs to know what it was. */
 static void bury(struct disk *disk, struct disk_row *old, struct slice key)
 {
 	name_map_put(&disk->buried, arena_copy(&old->arena, key), old);

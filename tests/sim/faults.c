@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What goes wrong, as long as the safety phase lasts. A schedule draws which kinds it has: what one fault does
- * alone is seen best without the others, and some only meet when there are few.
+ * The faults, which happen during the safety phase only. A schedule draws the kinds of fault that it has: some bugs
+ * show best when one kind happens alone, some only when few kinds meet.
  */
 #include "sim.h"
 
@@ -34,7 +34,10 @@ static void master_pause(struct sim_world *world)
 	later(&world->stopped_until_ns, world->master.paused_until_ns);
 }
 
-/* The transaction under way fails, and nobody can say whether it is there: the master ends itself. */
+/*
+ * Make the transaction under way fail in such a way that the master can't know whether it is on disk: the master
+ * ends itself.
+ */
 static void commit_fails(struct sim_world *world)
 {
 	world->master.commit_fails = true;
@@ -66,7 +69,7 @@ static void connection_break(struct sim_world *world)
 		conn_break(world, conn);
 }
 
-/* Each end hears of it in its own time, and both may still get what was under way. */
+/* Reset a connection: each end notices it at its own time, and both may still receive what was under way. */
 static void connection_reset(struct sim_world *world)
 {
 	struct sim_conn *conn = some_conn(world);
@@ -133,7 +136,10 @@ static void partition(struct sim_world *world)
 		conn_break(world, worker->conn);
 }
 
-/* What is sent arrives when it is over, if the connection still stands. */
+/*
+ * Delay all messages to, or all from, one worker until the partition is over. They arrive then if the connection
+ * still exists.
+ */
 static void partition_one_way(struct sim_world *world)
 {
 	struct sim_worker *worker = some_worker(world);

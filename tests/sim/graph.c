@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random graphs, most of them valid, with the features that the schedule drew: graph_TOPIC.c, topics.def. */
+/* Random graphs, most of them valid, with the features that the schedule drew (graph_TOPIC.c, topics.def). */
 #include "sim.h"
 
 #include <stdio.h>
@@ -30,7 +30,10 @@ static const struct graph_feature graph_features[] = {
 
 const char *const graph_people[SIM_PEOPLE] = { "sim", "ana", "ben", "cem" };
 
-/* A chain through the whole graph closed behind itself, or a parent that doesn't exist. */
+/*
+ * Make the graph invalid: either the first job needs the last one and the last the first, or the first job needs a
+ * job that doesn't exist.
+ */
 static void graph_spoil(struct rand_state *rand, struct sim_graph *graph)
 {
 	struct rec_job_spec *first = &graph->jobs[0];
@@ -74,7 +77,7 @@ static void job_make(struct rand_state *rand, struct sim_graph *graph, uint32_t 
 	struct rec_job_spec *job = &graph->jobs[index];
 	char name[24];
 
-	/* Unique in their run. */
+	/* The name must be unique in the run, so jobs of an added graph carry the number of that graph. */
 	if (graph->into)
 		snprintf(name, sizeof(name), "%.5s-%u", strchr(graph->name, '-') + 1, index);
 	else
@@ -122,12 +125,16 @@ struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, ui
 	if (rand_below(rand, 16) == 0)
 		graph_spoil(rand, graph);
 	if (into)
-		graph->max_jobs = graph->tenant = graph->group = 0;      /* they are the run's */
+		/* these belong to the run, not to a graph that is added to it */
+		graph->max_jobs = graph->tenant = graph->group = 0;
 	graph_encode(graph);
 	return graph;
 }
 
-/* Few schedules need everything at once; what one feature does alone is seen best without the others. */
+/*
+ * Draw the features of the schedule's graphs. Few schedules have all features: the effect of one feature shows best
+ * without the others.
+ */
 uint64_t graph_features_draw(struct rand_state *rand)
 {
 	uint64_t features = rand_below(rand, 4) ? 0 : UINT64_MAX;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Needs and conditions that are expressions: random trees, kept for the oracle, and the code that they stand for. */
+/*
+ * Needs and conditions that are expressions: random trees, which the oracle evaluates, and their compiled form,
+ * which the core evaluates.
+ */
 #include "sim.h"
 
 #define DEPTH 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The directory and the environment that all jobs of a graph share. */
+/* The working directory and the environment that all jobs of a graph share. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ void graph_contexts(struct rand_state *rand, struct sim_graph *graph)
 	struct buf bytes = { 0 };
 	char text[32];
 
-	/* No two graphs say the same. */
+	/* Each graph has another context. */
 	snprintf(text, sizeof(text), "GRAPH=%llx", (unsigned long long)rand_next(rand));
 	env[0] = arena_copy(&graph->arena, slice_str(text));
 	record_encode(&bytes, REC_run_context, &context);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What becomes of failures: policies of retries, crash limits, ends that count as good ones. */
+/* What follows a failure: retry policies, crash limits, and bad ends that count as good ones. */
 #include "sim.h"
 
-/* Behind modes. */
+/* This feature must come after `modes`, because a job with mode `once` has no retries. */
 void job_retry_policies(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	uint64_t *codes = arena_zalloc(&graph->arena, 5, sizeof(*codes));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is added to a run: some of its jobs need jobs of that run. And final jobs, which wait for what is added. */
+/*
+ * Graphs that are added to a run: some of their jobs need jobs of that run. And final jobs, which also wait for
+ * jobs that are added.
+ */
 #include "sim.h"
 
 #define PARENTS 6
@@ -60,7 +63,10 @@ static void run_in_any_case(struct rand_state *rand, struct sim_graph *graph, st
 	job->triggers = (struct u64_list){ .at = triggers, .n = job->needs.n };
 }
 
-/* The last job of a run waits for all the others; one with a condition is only said to. Some others run in any case. */
+/*
+ * Make the last job of a run a final job. Without a condition it also needs all other jobs. Some of the other jobs
+ * get `always`: they run even when their run is told to end.
+ */
 void graph_finals(struct rand_state *rand, struct sim_graph *graph)
 {
 	struct rec_job_spec *last = &graph->jobs[graph->count - 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Dependencies, modes, retries and bounds of time. */
+/* Dependencies, priorities, modes, retries and time limits of jobs. */
 #include "sim.h"
 
 void job_needs(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
@@ -48,7 +48,7 @@ void job_modes(struct rand_state *rand, struct sim_graph *graph, struct rec_job_
 		job->mode = EXEC_EXCLUSIVE;
 }
 
-/* Behind modes: `once` has no retries. */
+/* This feature must come after `modes`, because a job with mode `once` has no retries. */
 void job_retries(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	(void)graph;

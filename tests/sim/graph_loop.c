@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that are done over and over until they end in some way. */
+/* Loop jobs: they are repeated until a pass meets the loop's condition. */
 #include "sim.h"
 
 #include "proto/expr.h"
 
-/* Behind modes: what may start once is no loop. */
+/* This feature must come after `modes`, because a job with mode `once` can't be a loop. */
 void job_repeats(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	static const uint32_t ends[] = { 1u << STATE_SUCCEEDED, 1u << STATE_FAILED | 1u << STATE_TIMED_OUT,
@@ -14,7 +14,8 @@ void job_repeats(struct rand_state *rand, struct sim_graph *graph, struct rec_jo
 	(void)index;
 	if (!job->argv.n || job->mode == EXEC_ONCE)
 		return;
-	job->loop_max = 1 + rand_below(rand, graph->within ? 2 : 5);     /* passes within passes are many */
+	/* in a sub-run, passes multiply with those of the outer loop */
+	job->loop_max = 1 + rand_below(rand, graph->within ? 2 : 5);
 	if (rand_below(rand, 2))
 		job->loop_delay_ms = 1 + rand_below(rand, 4000);
 	job->loop_on_max = rand_below(rand, 2);

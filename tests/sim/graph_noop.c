@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that run nothing: joins and milestones. */
+/* Jobs without a process (noops): joins and milestones. */
 #include "sim.h"
 
 #include "proto/spec.h"
 
-/* What such a job has no use for goes, whatever it is. */
+/* Clear every setting that a noop may not have, by the table of settings. */
 static void strip(struct rec_job_spec *job)
 {
 	static const size_t sizes[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that ask people. */
+/* Gates: jobs that ask people for approval. */
 #include "sim.h"
 
 void job_gates(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where jobs may run, and how many at once. */
+/* Where jobs may run, and how many at once: labels, resources, pools, affinity, tenants, limits. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -20,7 +20,10 @@ void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job
 const char *const graph_kind_names[SIM_KINDS] = { "cpus", "licence", "memory" };
 const char *const graph_pool_names[SIM_POOLS] = { "default", "east", "west" };
 
-/* Many the same: they may be sent ahead of each other. Seldom more than anybody has. */
+/*
+ * Ask for resources. Half of the jobs ask for the same as an earlier job, so that the master may prefetch one
+ * behind the other. One in a hundred asks for more than any worker offers.
+ */
 void job_asks(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	struct slice *asks = arena_zalloc(&graph->arena, SIM_KINDS, sizeof(*asks));
@@ -94,7 +97,7 @@ void graph_bounds(struct rand_state *rand, struct sim_graph *graph)
 	graph->max_jobs = 1 + (uint32_t)rand_below(rand, 4);
 }
 
-/* Fan-outs of neighbours, some with bounds. */
+/* Make fan-outs of neighbouring jobs, some with a limit of active jobs, some that fail fast. */
 void graph_groups(struct rand_state *rand, struct sim_graph *graph)
 {
 	for (uint32_t first = 0; first < graph->count; first++) {

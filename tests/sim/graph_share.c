@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs and runs share with those of other graphs: concurrency groups, locks; and what people do to them. */
+/* What jobs and runs of different graphs share: concurrency groups and locks, and what people do to those. */
 #include "sim.h"
 
 #include <stdio.h>
 
 const char *const graph_group_names[SIM_GROUPS] = { "ga", "gb", "gc" };
 
-/* Neighbours often name the same. */
+/* Name concurrency groups, often the same ones as the job before, so that jobs compete. */
 void job_concurrency(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	struct slice *texts = arena_zalloc(&graph->arena, SIM_GROUPS, sizeof(*texts));
@@ -53,12 +53,14 @@ bool person_group(struct sim_world *world, const struct sim_graph *graph)
 	return true;
 }
 
-/* ---- locks ---- */
 
 const char *const graph_lock_names[SIM_LOCKS] = { "la", "lb", "lc" };
 const char *const graph_owner_names[SIM_OWNERS] = { "oa", "ob" };
 
-/* Before modes: a job that may run twice at once has none. */
+/*
+ * This feature must come before `modes`: a job with locks may not have mode `retry`, in which two attempts could
+ * run at once.
+ */
 void job_locks(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	struct slice *texts = arena_zalloc(&graph->arena, SIM_LOCKS, sizeof(*texts));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs whose work is a graph of its own, which may have such jobs, too. */
+/* Sub-runs: jobs whose work is a graph of its own, whose jobs may be sub-runs, too. */
 #include "sim.h"
 
 #include <stdio.h>
 
 #define WITHIN_MOST 3
 
-/* What has no worker wants nothing of one. */
+/* Clear all settings that need a worker, because a sub-run has none. */
 static void unplace(struct rec_job_spec *job)
 {
 	job->argv.n = job->labels.n = job->asks.n = job->prefer.n = job->concurrency.n = job->locks.n = 0;
@@ -23,7 +23,7 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 
 	if (graph->within == WITHIN_MOST)
 		return;
-	/* A run could wait for what it is within. */
+	/* No concurrency groups inside: a sub-run could wait for the run that waits for it. */
 	features &= ~(UINT64_C(1) << FEATURE_concurrency | UINT64_C(1) << FEATURE_run_concurrency);
 	graph->subs = arena_zalloc(&graph->arena, graph->count, sizeof(struct sim_graph *));
 	for (uint32_t i = 0; i < graph->count; i++) {
@@ -42,7 +42,7 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 		job->sub_name = slice_str(graph->subs[i]->name);
 		job->sub_max_jobs = graph->subs[i]->max_jobs;
 		job->sub_context = graph->subs[i]->context;
-		/* Most time-outs would be over before anything in it has run. */
+		/* Most time-outs would end the sub-run before any of its jobs has run, so lengthen half of them. */
 		if (job->timeout_ms > 0 && rand_below(rand, 2))
 			job->timeout_ms *= 10;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A worker's link: between its keeper's socket and the master's, with a table of attempts of its own that it
- * can always make anew. It may die alone: what the keeper hadn't read of it is read to the end or lost, what it
- * hadn't read of the keeper is lost, and the keeper goes on. As src/worker/link*.c, without files and output.
+ * A worker's link: it connects the keeper's socket to the master's. Its table of attempts can be rebuilt from the
+ * keeper's inventory at any time. The link may be killed alone: the keeper still reads what was in the socket up to
+ * the cut, what the link hadn't read from the keeper is lost, and the keeper goes on. Like src/worker/link*.c, but
+ * without files and output.
  */
 #include "sim.h"
 
@@ -37,7 +38,7 @@ static int64_t pipe_delay(struct sim_world *world)
 	return (int64_t)(5000 + world_rand(world, 100000));
 }
 
-/* ---- between the two ---- */
+/* ---- messages between keeper and link ---- */
 
 static void to_keeper(struct sim_world *world, struct sim_worker *worker, struct message *message)
 {
@@ -66,7 +67,10 @@ void link_from_keeper_plan(struct sim_world *world, struct sim_worker *worker, s
 	event->message = message;
 }
 
-/* Of a link that died the keeper reads what the socket still had, up to the cut. */
+/*
+ * Check whether the keeper still receives this message: its link lives, or it was sent by the latest dead link and
+ * was in the socket before the cut.
+ */
 bool link_said(const struct sim_worker *worker, const struct event *event)
 {
 	if (event->a == worker->link.life)
@@ -74,7 +78,7 @@ bool link_said(const struct sim_worker *worker, const struct event *event)
 	return event->a + 1 == worker->link.life && (int64_t)event->b <= worker->link.cut_ns;
 }
 
-/* ---- the keeper's words ---- */
+/* ---- messages from the keeper ---- */
 
 static void send_started(struct sim_world *world, struct sim_worker *worker, const struct rec_started *started)
 {
@@ -132,7 +136,7 @@ void link_from_keeper(struct sim_world *world, struct sim_worker *worker, const 
 	}
 }
 
-/* ---- the master's words ---- */
+/* ---- messages from the master ---- */
 
 static void lease_to_keeper(struct sim_world *world, struct sim_worker *worker, int64_t sent_ns)
 {
@@ -150,7 +154,8 @@ static void on_welcome(struct sim_world *world, struct sim_worker *worker, const
 	worker->welcomed = true;
 	worker->welcomed_ns = world->now_ns;
 	worker->lease_ms = message->lease_ms;
-	lease_to_keeper(world, worker, worker->hello_ns);        /* from when HELLO was sent */
+	/* the lease counts from the time when HELLO was sent */
+	lease_to_keeper(world, worker, worker->hello_ns);
 	for (size_t i = 0; i < link->count; i++) {
 		if (link->items[i].phase == PHASE_ENDED && link->items[i].done.job)
 			send_done(world, worker, &link->items[i]);
@@ -251,7 +256,10 @@ void link_connect(struct sim_world *world, struct sim_worker *worker)
 	conn_to_master(world, worker->conn, hello);
 }
 
-/* What its machine does beside jobs, for a while; no lot of the schedule is drawn for it. */
+/*
+ * Return the load of the worker's machine by other programs, which changes every 15 s. It comes from a hash, not
+ * from the world's random numbers, so that it doesn't change the rest of the schedule.
+ */
 static struct sim_load load_now(const struct sim_world *world, const struct sim_worker *worker)
 {
 	static const struct sim_load loads[] = {
@@ -263,7 +271,10 @@ static struct sim_load load_now(const struct sim_world *world, const struct sim_
 	return loads[world->laden ? lot % (sizeof(loads) / sizeof(loads[0])) : 0];
 }
 
-/* Also how a broken connection, or a silent master, is noticed. */
+/*
+ * The link's timer: send a heartbeat, reconnect if the connection is broken, and break it if the master has been
+ * silent too long.
+ */
 void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life)
 {
 	struct sim_link *link = &worker->link;
@@ -294,7 +305,7 @@ void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life
 	conn_to_master(world, worker->conn, message);
 }
 
-/* ---- its life ---- */
+/* ---- start and death of the link ---- */
 
 void link_boot(struct sim_world *world, struct sim_worker *worker)
 {
@@ -302,7 +313,8 @@ void link_boot(struct sim_world *world, struct sim_worker *worker)
 
 	if (link->up || !worker->keeper_up)
 		return;
-	if (worker->paused_until_ns > world->now_ns) {           /* nobody reaps the old one until then */
+	/* a paused keeper can't notice that the old link died */
+	if (worker->paused_until_ns > world->now_ns) {
 		world_plan(world, worker->paused_until_ns - world->now_ns + MS, HAPPENS_LINK_BOOT, worker->index);
 		return;
 	}
@@ -329,7 +341,7 @@ void link_crash(struct sim_world *world, struct sim_worker *worker, bool alone)
 	link->life++;
 	link->count = 0;
 	link->paused_until_ns = 0;
-	/* A dead keeper reads nothing. */
+	/* If the keeper died too, it reads nothing more: the cut lies before all messages. */
 	link->cut_ns = alone ? world->now_ns + (int64_t)world_rand(world, 200000) : -1;
 	if (!alone)
 		return;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan-sim: schedules from a seed; the story of the first that fails; a hash that the seed decides. */
+/*
+ * titan-sim: runs schedules from a seed, tells the story of the first that fails, and prints a hash that the same
+ * seed always gives.
+ */
 #include "planted.h"
 #include "sim.h"
 
@@ -98,7 +101,8 @@ int main(int argc, char **argv)
 		if (!keep_going)
 			break;
 	}
-	signal(SIGABRT, SIG_DFL);                /* no schedule is left to blame: a leak that is found at exit ends here */
+	/* all schedules are over: an abort from here on (a leak found at exit) is nobody's failure */
+	signal(SIGABRT, SIG_DFL);
 	if (moves || least)
 		complete = moves_print(least);
 	printf("events=%llu starts=%llu\n", (unsigned long long)sim_totals.events, (unsigned long long)sim_totals.starts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The master around the core: an inbox, turns, a store whose commits take time, and revealing only what
- * is durable. A crash leaves the transaction under way done or not done, and everything behind it undone.
+ * The master around the core: an inbox, turns, and a store whose commits take time. Nothing is revealed before it
+ * is durable. A crash leaves the transaction under way written or not, and none of those behind it.
  */
 #include "sim.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-/* A person asks; of whoever has no name here it is the first. */
+/* Give a request to the core in the name of a person, and let the oracle see what it produced. */
 static void ask(struct sim_world *world, struct core_input *input, uint64_t principal)
 {
 	const struct outbox *outbox = world->master.deciding;
@@ -21,7 +21,10 @@ static void ask(struct sim_world *world, struct core_input *input, uint64_t prin
 	oracle_asked(world, input, outbox, rows, frames);
 }
 
-/* What a person set before the first of its runs came; set again it changes nothing. */
+/*
+ * Return the name of the graph's tenant. Before its first run a person sets the tenant's limits, once until the
+ * master is killed.
+ */
 static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
 {
 	struct core_input input = { .kind = INPUT_SET };
@@ -105,7 +108,9 @@ static int row_order(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* A retry of a run that has left memory comes with its rows. */
+/*
+ * Retry a run that isn't in memory any more: give the core the run's rows from the disk, together with the request.
+ */
 static void reopen_input(struct sim_world *world, struct core_input *input)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, input->act.run);
@@ -390,7 +395,7 @@ static void reveal(struct sim_world *world)
 		}
 		core_sweep(master->core, master->commits.durable);
 		if (master->commits.durable % 8 == 0)
-			core_shrink(master->core);       /* what a quiet moment does changes nothing */
+			core_shrink(master->core);       /* freeing memory must not change the core's state */
 		outbox_free(outbox);
 		mem_free(outbox);
 	}
@@ -409,19 +414,21 @@ void sim_master_turn(struct sim_world *world)
 	turn->wall_offset_ms = world->wall_offset_ms;
 	core_turn_begin(master->core, turn->now, &turn->outbox);
 	master->deciding = &turn->outbox;
-	if (due_ns != TIME_NEVER && turn->now.mono_ns - due_ns > master->lease_ms * MS / 4)         /* as src/master/turn.c */
+	/* the turn is late: like src/master/turn.c */
+	if (due_ns != TIME_NEVER && turn->now.mono_ns - due_ns > master->lease_ms * MS / 4)
 		core_was_deaf(master->core);
 	for (size_t i = 0; i < master->inbox_count; i++) {
 		step(world, &master->inbox[i]);
 		message_free(master->inbox[i].message);
-		master->inbox[i].message = NULL;         /* a later one may fail, and all of the world is freed */
+		/* a later step may fail, and then the world frees what is still in the inbox */
+		master->inbox[i].message = NULL;
 	}
 	master->inbox_count = 0;
 	prunes = prune_some(world);
 	core_turn_end(master->core);
 	core_check(master->core);
 	oracle_turn(world, &turn->outbox);
-	if (turn->outbox.row_count > 0)          /* nobody asks for that of another */
+	if (turn->outbox.row_count > 0)          /* the hash is only compared with what is loaded from the disk */
 		turn->hash_after = core_hash(master->core);
 	world->trace = hash_u64(world->trace ^ turn->hash_after);
 	if (commit_queue_add(&master->commits, &turn->outbox)) {
@@ -462,7 +469,8 @@ void sim_master_commit_done(struct sim_world *world)
 		sim_master_crash(world);
 		return;
 	}
-	if (world->faults && (master->full_until_ns > world->now_ns || world_chance(world, 10))) {       /* the same batch again */
+	/* the disk is full: try the same batch again later */
+	if (world->faults && (master->full_until_ns > world->now_ns || world_chance(world, 10))) {
 		world_plan(world, (int64_t)world_rand(world, 2000) * MS, HAPPENS_COMMIT, 0)->b = master->life;
 		return;
 	}
@@ -479,7 +487,8 @@ void sim_master_commit_done(struct sim_world *world)
 void sim_master_crash(struct sim_world *world)
 {
 	struct sim_master *master = &world->master;
-	bool machine = world_chance(world, 100);         /* died with it, and nobody says so to the workers */
+	/* the whole machine died, so no worker is told that its connection broke */
+	bool machine = world_chance(world, 100);
 	size_t cursor = 0;
 	uint64_t key;
 	void *value;
@@ -540,7 +549,10 @@ static struct core *load(struct sim_world *world, struct now now, struct outbox 
 	return core;
 }
 
-/* I17, at the hour of the turn that wrote them: what clocks did since then is seen by who looks at them. */
+/*
+ * Check I17: the state loaded from the rows equals the state that wrote them. Loaded with the time of that turn;
+ * what clocks did since then is the subject of oracle_times.c.
+ */
 static void check_load(struct sim_world *world)
 {
 	struct outbox outbox = { 0 };
@@ -553,7 +565,9 @@ static void check_load(struct sim_world *world)
 	outbox_free(&outbox);
 }
 
-/* Of the machine: only the wall clock says for how long it was off. */
+/*
+ * Reboot the master's machine: its clock since boot starts at 0, so only the wall clock tells how long it was off.
+ */
 static void reboot(struct sim_world *world)
 {
 	world->boots++;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How often each move of proto/states.def was made; those that nothing can lead to are listed in not_driven.def. */
+/*
+ * Counts how often each move of proto/states.def was made. Moves that the simulator can't reach are listed in
+ * not_driven.def.
+ */
 #include "sim.h"
 
 #include <stdio.h>
@@ -32,7 +35,9 @@ static void print_move(const struct move_info *move, unsigned long long made, co
 	       state_table[move->to].name, made, reason ? "  " : "", reason ? reason : "");
 }
 
-/* False if one that is listed was made, or one that isn't was made less often than it should. */
+/*
+ * Print the counts. Returns false if a move of not_driven.def was made, or another was made less often than least.
+ */
 bool moves_print(uint64_t least)
 {
 	size_t driven = 0, never = 0, rare = 0, wrong = 0;

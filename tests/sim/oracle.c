@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is known of jobs and runs, and who is asked when something happens. The checks are in oracle_TOPIC.c. */
+/*
+ * What the oracle knows of jobs and runs, and the calls of all checks when something happens. The checks are in
+ * oracle_TOPIC.c.
+ */
 #include "oracle.h"
 
 #include "base/mem.h"
@@ -74,7 +77,7 @@ const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t serial)
 
 static void note_decided(struct sim_world *world, const struct row *row)
 {
-	if (row->table == TABLE_job && !row->deleted) {  /* what is pruned stays as it ended */
+	if (row->table == TABLE_job && !row->deleted) {  /* a pruned job stays as it ended */
 		struct oracle_job *job = oracle_job(world, (uint64_t)row->job.job);
 
 		job->round_decided = (uint32_t)row->job.round;

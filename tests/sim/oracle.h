@@ -1,103 +1,122 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the checks share: what is known of each job, and when a check is asked. A check knows what happened
- * and what became durable, never how the core decides: it calls nothing of core and reads nothing of it.
+ * What the checks share: what is known of each job, and when a check is called. A check knows what happened and
+ * what became durable, not how the core decides: it calls no function of the core and reads none of its state.
  */
 #ifndef TITAN_SIM_ORACLE_H
 #define TITAN_SIM_ORACLE_H
 
 #include "sim.h"
 
-/* Decided: by the latest turn, durable or not. Durable: by the rows. Topics keep what they need in a part of their own. */
+/*
+ * One job, as the checks know it. "Decided" is the state by the latest turn, durable or not; "durable" is the state
+ * by the rows on disk. Below the common fields each check has fields of its own, under the check's name.
+ */
 struct oracle_job {
 	uint64_t job;
 	uint64_t run;
-	struct row_job row;              /* durable */
+	struct row_job row;              /* the durable row */
 	enum job_state durable, decided;
-	bool terminal;                   /* durable */
+	bool terminal;                   /* the durable state is terminal */
 	uint32_t round, round_decided;
-	uint32_t event_round;            /* as of the latest durable event */
+	uint32_t event_round;            /* the round by the latest durable event */
 	uint64_t epoch_durable;
-	uint64_t round_epoch;            /* of the last attempt before this round */
+	uint64_t round_epoch;            /* epoch of the last attempt before this round */
 	bool loose_decided;
-	bool moved;                      /* it has a row, be it decided only */
+	bool moved;                      /* the job has a row, which may not be durable yet */
 	unsigned priority_decided;
 
 	/* life */
-	uint32_t live, starts;           /* processes now; starts in this round */
-	uint64_t last_started;           /* epoch */
-	bool on_paused;                  /* a stopped machine ran it: the honest exception of I5 */
+	uint32_t live, starts;           /* processes that exist now; processes started in this round */
+	uint64_t last_started;           /* epoch of the latest start */
+	bool on_paused;                  /* its machine was paused while it ran: I5 allows a second process then */
 
 	/* facts */
-	uint64_t epoch_before;           /* the one that its round began with */
+	uint64_t epoch_before;           /* epoch of the job when its present round began */
 
 	/* retries */
-	uint32_t fails, lost;            /* in this round; time-outs are failures */
+	uint32_t fails, lost;            /* failures (time-outs included) and lost attempts in this round */
 
 	/* loops */
-	uint32_t passes;                 /* in this round, each followed by another; durable */
+	uint32_t passes;                 /* durable count of passes in this round that another pass followed */
 
-	/* letters */
-	uint32_t discarded;              /* round + 1 whose letter a person discarded */
+	/* dead letters */
+	uint32_t discarded;              /* round + 1 of the dead letter that a person discarded; 0: none */
 
 	/* choice */
-	uint64_t worker_before;          /* before the turn */
-	uint32_t given;                  /* in this turn: which of its frames, from 1; 0: not */
+	uint64_t worker_before;          /* number of the worker that had the job before this turn */
+	/* index + 1 of the frame of this turn that assigns the job; 0: not assigned in this turn */
+	uint32_t given;
 
 	/* queued */
-	uint64_t moved_turn;             /* the latest that said something of it */
+	uint64_t moved_turn;             /* the latest turn that wrote a row of the job */
 
 	/* place */
-	uint64_t worker_decided;         /* number */
-	uint64_t asks[SIM_KINDS];        /* once it was given out */
-	bool carried;                    /* given when its worker offered more, and not started since */
-	uint32_t asked_back;             /* turns in a row that gave it out and asked it back */
+	uint64_t worker_decided;         /* number of its worker by the latest turn */
+	uint64_t asks[SIM_KINDS];        /* the resources that it asks for, known from its first assignment on */
+	/* assigned when its worker offered more than now, and not started since then */
+	bool carried;
+	uint32_t asked_back;             /* number of turns in a row that assigned the job and recalled it */
 
 	/* cancel */
-	uint32_t cancelled;              /* round + 1 whose cancel was acknowledged */
+	uint32_t cancelled;              /* round + 1 of the latest acknowledged cancel */
 
-	/* ending; by the world's own clock */
-	int64_t ending_ns;               /* its time after the end of its run began, in this round; 0: it didn't */
-	uint64_t told;                   /* its latest sub-run that was told to end, and not by a cancel */
+	/* ending; by the world's own clock, which no fault changes */
+	/*
+	 * when the time that an `always` job has after its run was told to end began, in this round; 0: it didn't
+	 */
+	int64_t ending_ns;
+	/* number of its latest sub-run that was told to end other than by a cancel */
+	uint64_t told;
 
 	/* holds */
 	bool held_decided;
-	bool held_before;                /* by the row before the latest durable one */
+	bool held_before;                /* held by the row before the latest durable one */
 
 	/* gates */
-	uint32_t opened;                 /* round + 1 whose gate is open */
+	uint32_t opened;                 /* round + 1 in which its gate is open */
 
-	/* times; by the world's own clock */
-	int64_t since_ns;                /* its state was decided */
+	/* times; by the world's own clock, which no fault changes */
+	int64_t since_ns;                /* when its present state was decided */
 	enum job_event since_by;
-	uint64_t wait_least_ms, wait_most_ms;    /* of a retry, as I12 wants it */
-	bool was_held;                   /* since then, for a while: what waits for its state stood still */
-	bool late, late_unsure;          /* its deadline had passed when its round began */
+	uint64_t wait_least_ms, wait_most_ms;    /* bounds of the delay before its retry, as I12 demands */
+	/* it was held since since_ns, so the timer of its state stood still for a while */
+	bool was_held;
+	/* its deadline had passed when its round began; late_unsure: that can't be told */
+	bool late, late_unsure;
 };
 
 struct oracle_start {
 	const struct sim_worker *worker;
 	struct oracle_job *job;
 	uint64_t epoch;
-	const struct row_job *row;       /* durable */
+	const struct row_job *row;       /* the durable row */
 	const struct sim_graph *graph;
 	const struct rec_job_spec *spec;
-	uint64_t first;                  /* serial of the graph's first job */
-	bool own_round;                  /* the attempt is of the job's present round */
+	uint64_t first;                  /* serial number of the graph's first job */
+	bool own_round;                  /* the attempt belongs to the job's present round */
 };
 
-/* Each may be NULL. The rows of a turn are on the simulated disk when row, event and start are asked. */
+/*
+ * The functions of a check; each may be NULL. When row, event and start are called, the rows of the turn are
+ * already on the simulated disk.
+ */
 struct oracle_check {
-	void (*turn)(struct sim_world *world, const struct outbox *outbox);      /* before its rows are noted as decided */
+	/* a turn was decided; struct oracle_job doesn't have its rows yet */
+	void (*turn)(struct sim_world *world, const struct outbox *outbox);
 	void (*given)(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job);
-	void (*decided)(struct sim_world *world, const struct outbox *outbox);   /* and they are */
+	/* the same, after struct oracle_job got its rows */
+	void (*decided)(struct sim_world *world, const struct outbox *outbox);
 	void (*row)(struct sim_world *world, const struct row *row, struct oracle_job *job,
-		    const struct outbox *outbox);        /* durable, before it is noted; job is NULL but for jobs */
+		    /* a row became durable; job (NULL if the row isn't a job's) doesn't have it yet */
+		    const struct outbox *outbox);
 	void (*event)(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 		      const struct rec_job_spec *spec, int64_t wall_ms);
-	void (*committed)(struct sim_world *world, const struct outbox *outbox);         /* all of it is noted */
+	/* all rows of the turn are durable and noted */
+	void (*committed)(struct sim_world *world, const struct outbox *outbox);
 	void (*start)(struct sim_world *world, const struct oracle_start *start);
-	void (*crash)(struct sim_world *world);                  /* what was decided and not durable never was */
+	/* the master was killed: turns that weren't durable never happened */
+	void (*crash)(struct sim_world *world);
 	void (*quiet)(struct sim_world *world, const struct sim_worker *worker);
 	void (*rest)(struct sim_world *world);
 };
@@ -113,36 +132,51 @@ static inline bool state_has_attempt(enum job_state state)
 }
 
 struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
-/* By its specification: does this end count as a good one? And the state that those see who need it. */
+/*
+ * Check by the job's specification whether this end counts as a good one, and return the state that its children
+ * see.
+ */
 bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state state);
 enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state);
-/* By its specification: does it run when its run was told to end? */
+/* Check by the specification whether the job runs even when its run was told to end. */
 bool oracle_always(const struct rec_job_spec *spec);
-/* By its specification and the row: is this end of a pass what its loop waits for? */
+/* Check by the specification and the row whether this end of a pass meets the loop's condition. */
 bool oracle_pass_holds(const struct rec_job_spec *spec, const struct row_job *row, enum job_state end);
-/* The specification of a durable job, with the directory and environment that it shares. */
+/* Encode the specification of a durable job, with the directory and environment that it shares with its run. */
 void oracle_spec_encode(struct sim_world *world, uint64_t serial, struct buf *out);
-/* What it needs, by its specification's number. */
+/* Return the serial number of a need, given as the number in the job's specification. */
 uint64_t oracle_need(const struct sim_graph *graph, uint64_t need);
-/* Is it a final job of its run, or behind one? All others that are added come before those. */
+/*
+ * Check whether a job is a final job of its run or a descendant of one. All other added jobs come before the final
+ * ones.
+ */
 bool oracle_final(const struct sim_graph *graph, uint32_t index);
-/* The run that a graph is, or is added to. */
+/* Return the graph of the run itself, also for a graph that was added to it. */
 static inline const struct sim_graph *oracle_root(const struct sim_graph *graph)
 {
 	return graph->into ? graph->into : graph;
 }
 
-/* for (walk = {0}; (serial = oracle_run_next(world, run, &walk));) over all jobs of it that are durable */
+/*
+ * Iterates over all durable jobs of a run:
+ * for (walk = {0}; (serial = oracle_run_next(world, run, &walk)) != 0;)
+ */
 struct oracle_walk {
 	size_t graph;
 	uint32_t index;
 };
 
 uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_walk *walk);
-/* By what it is, offers at most and is said to be: may that worker ever have the job as things stand? */
+/*
+ * Check whether a worker may ever have the job as things stand: by the worker's labels and pool, its offers, and
+ * whether it is cordoned or drained.
+ */
 bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct rec_job_spec *spec);
-struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number);   /* NULL: there is none, or none any more */
-/* By what is decided: does it wait for a worker, or may it? Nothing may have been said of it since its parents ended. */
+struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number);   /* NULL: never seen, or forgotten */
+/*
+ * Check whether a job waits for a worker, or may wait for one without having a row: its parents may have ended
+ * since its last row.
+ */
 bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);
 

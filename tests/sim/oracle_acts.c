@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Acts (I20): a request that changed something has one row, in its turn; a refused one has none; rows follow each other. */
+/*
+ * Acts (I20): a request that changed something has exactly one act row, in its own turn; a refused request has
+ * none; each act row has the hash of the one before it.
+ */
 #include "oracle.h"
 
 void oracle_asked(struct sim_world *world, const struct core_input *input, const struct outbox *outbox, size_t rows, size_t frames)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many jobs of a run or a fan-out are out at once, and that the first failure ends a fan-out that asked for it. */
+/*
+ * The number of active jobs of a run or a fan-out stays within its limit, and the first failure ends a fan-out that
+ * asked for that.
+ */
 #include "oracle.h"
 
 static bool holds(enum job_state state)
@@ -24,7 +27,10 @@ static void bounds_given(struct sim_world *world, const struct rec_assign *assig
 			   (unsigned)spec->group_parallel);
 }
 
-/* The first failure of a fan-out ends the rest of it in the same transaction, but for what nobody knows about. */
+/*
+ * Check that the first failure of a fail-fast fan-out ends the other members in the same transaction. Members in
+ * state unknown stay.
+ */
 static void bounds_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *failed,
 			 const struct rec_job_spec *spec, int64_t wall_ms)
 {

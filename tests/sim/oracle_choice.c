@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which worker has a job. The jobs of a turn are given once more in their order, and of each it is asked: was there
- * another worker that may have it, and is better? One with a free slot is better than one without; then one that
- * isn't overloaded; then one that has more of what the job would like; then the lower score. Affinity comes
- * before: one that must be is never broken, any other only where its worker is gone, busy, or overloaded and another
- * isn't.
+ * Checks which worker gets a job. The assignments of a turn are replayed in their order; for each one the check
+ * looks for another worker that may have the job and is better. A worker with a free slot is better than one
+ * without; then one that isn't overloaded; then one that has more of what the job prefers; then the one with the
+ * lower score. Affinity comes before all of this: a hard affinity is never broken, a soft one only if its worker is
+ * gone or has no room, or is overloaded while another isn't.
  *
- * What isn't known counts for what was chosen: the chosen one is taken for as empty as it may be, the other for as full.
- * One that may be cut off, may flap, or may be kept for a large job is not asked about.
+ * Doubts count in favour of the choice: the chosen worker is taken to be as empty as it may be, the other one as
+ * full as it may be. Workers that may be disconnected, flapping or reserved for a large job are left out.
  */
 #include "oracle.h"
 
 #define SHARE_ONE 1000
 #define OVERLOADED 900
-#define ROUNDED 25                       /* a score is made in steps */
+#define ROUNDED 25                       /* tolerance of a comparison, because the core rounds scores to steps */
 #define LATENCY_STEP_US 10000
 #define LATENCY_MOST 100
-#define PARENTS_MOST 64                  /* of more of them not all are looked at */
+#define PARENTS_MOST 64                  /* of a job with more parents the core doesn't look at all */
 
-struct seat {                            /* a worker, as the jobs of the turn come to it */
+struct seat {                            /* a worker, with the jobs of this turn that it got so far */
 	uint64_t held;
-	uint64_t firm;                   /* of them ask for nothing: a slot each, whatever else is there */
+	uint64_t firm;                   /* number of its jobs without resources: each takes a slot in any case */
 	uint64_t used[SIM_KINDS];
-	bool kept;                       /* it may be, for a large job */
+	bool kept;                       /* the worker may be reserved for a large job */
 };
 
 /* ---- what the master knows of workers ---- */
@@ -34,7 +34,7 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 
 	if (hello ? event->a < worker->newest_conn : event->a != worker->conn)
 		return;
-	/* A machine that was silent for so long may have been given up. */
+	/* A worker that was silent for so long may be lost for the master. */
 	if (event->what == HAPPENS_GONE || (!hello && world->now_ns - worker->heard_ns >= 2 * world->master.lease_ms * MS))
 		worker->conn = 0;
 	else
@@ -44,7 +44,10 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 		memmove(worker->hellos_ns, worker->hellos_ns + 1, sizeof(worker->hellos_ns) - sizeof(worker->hellos_ns[0]));
 		worker->hellos_ns[LIMIT_FLAP_DROPS - 2] = world->now_ns;
 	}
-	/* Unheard, or that of a worker that was forgotten: it counts as none, and is no ground to pass it over. */
+	/*
+	 * The load of a new connection isn't known yet. In worlds without load it counts as none; in worlds with
+	 * load the worker isn't compared.
+	 */
 	if (hello || worker->conn == 0) {
 		worker->load = (struct sim_load){ 0 };
 		worker->load_known = !world->laden;
@@ -58,7 +61,10 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 	worker->load_known = true;
 }
 
-/* It rests after so many breaks in a while, with a HELLO between two; and for a minute at most after a refusal. */
+/*
+ * Check that the worker surely isn't resting. A worker rests after repeated breaks of its connection within the
+ * flap window (each break shows here as a HELLO), and for a minute at most after it refused a job.
+ */
 static bool is_steady(const struct sim_world *world, const struct oracle_worker *worker)
 {
 	if (worker->refused_ns > 0 && world->now_ns - worker->refused_ns <= LIMIT_REFUSED_REST_MAX_MS * MS)
@@ -85,7 +91,7 @@ static void choice_crash(struct sim_world *world)
 	}
 }
 
-/* ---- seats ---- */
+/* ---- workers and the jobs that they have ---- */
 
 static uint32_t index_of(const struct sim_world *world, const struct oracle_worker *worker)
 {
@@ -127,7 +133,10 @@ static void seats_fill(struct sim_world *world, struct seat *seats)
 	}
 }
 
-/* For what asks and still waits. Of what isn't durable nobody knows what it asks for. */
+/*
+ * Mark the workers that may be reserved for a waiting job that asks for resources. While a turn isn't durable, its
+ * jobs aren't known, so each worker may be reserved.
+ */
 static void seats_keep(struct sim_world *world, const struct outbox *outbox, struct seat *seats)
 {
 	bool unknown = world->master.commits.depth > 0;
@@ -136,7 +145,7 @@ static void seats_keep(struct sim_world *world, const struct outbox *outbox, str
 		return;
 	for (size_t i = 0; i < outbox->row_count; i++)
 		unknown |= outbox->rows[i].table == TABLE_spec || outbox->rows[i].table == TABLE_run;
-	/* Nor of what is, while its answer hasn't come. */
+	/* The same while the client has no answer for a submitted graph. */
 	for (size_t at = 0; at < world->graph_count; at++)
 		unknown |= world->graphs[at]->first == 0 && !world->graphs[at]->answered;
 	for (uint32_t i = 0; i < world->worker_count; i++)
@@ -164,14 +173,14 @@ static bool has_room(const struct sim_world *world, const struct seat *seats, ui
 	return seats[at].held < world->workers[at].slots;
 }
 
-/* It is there, may have it, and has room. */
+/* Check that a worker is connected, may have the job, and has room for it. */
 static bool could_have(const struct sim_world *world, const struct seat *seats, uint32_t at, const struct rec_job_spec *spec)
 {
 	return is_there(world, &world->oracle.workers[at]) && !seats[at].kept && oracle_worker_could(world, at, spec) &&
 	       has_room(world, seats, at, spec);
 }
 
-/* How many slots are taken at least: what was sent ahead and asks for something may wait for room. */
+/* Return how many slots are taken at least: prefetched jobs that ask for resources may still wait for room. */
 static uint64_t least_busy(const struct sim_world *world, const struct seat *seats, uint32_t at)
 {
 	bool waits = seats[at].held > world->workers[at].slots;
@@ -200,7 +209,7 @@ static uint64_t score(const struct sim_world *world, uint32_t at, uint64_t busy)
 	       (latency < LATENCY_MOST ? latency : LATENCY_MOST);
 }
 
-/* How much of what it would like it doesn't have there. */
+/* Return how many of the job's preferences this worker doesn't meet. */
 static unsigned misses(const struct sim_world *world, uint32_t at, const struct rec_job_spec *spec)
 {
 	const struct sim_worker *worker = &world->workers[at];
@@ -239,7 +248,7 @@ static void check_better(struct sim_world *world, const struct seat *seats, cons
 
 /* ---- affinity ---- */
 
-/* The worker of most of its parents. *ret_sure: the others have fewer, and no parent was given out in this turn. */
+/* Return the worker of most parents. *ret_sure: the others have fewer, and no parent was assigned in this turn. */
 static uint64_t worker_of_parents(struct sim_world *world, const struct sim_graph *graph, const struct rec_job_spec *spec,
 				  bool *ret_sure)
 {
@@ -266,7 +275,10 @@ static uint64_t worker_of_parents(struct sim_world *world, const struct sim_grap
 	return best;
 }
 
-/* False if that can't be said; *ret is NULL if there is none, or none any more. */
+/*
+ * Find the worker to which the job belongs by affinity. Returns false if that isn't sure; *ret is NULL if there is
+ * no such worker.
+ */
 static bool find_target(struct sim_world *world, const struct oracle_job *job, const struct rec_job_spec *spec,
 			struct oracle_worker **ret)
 {
@@ -309,7 +321,7 @@ static void check_choice(struct sim_world *world, const struct seat *seats, cons
 
 /* ---- turns ---- */
 
-/* Before the rows of the turn are noted: which worker had it. */
+/* Note which worker each assigned job had before this turn. */
 static void choice_turn(struct sim_world *world, const struct outbox *outbox)
 {
 	for (size_t i = 0; i < outbox->frame_count; i++) {
@@ -321,7 +333,7 @@ static void choice_turn(struct sim_world *world, const struct outbox *outbox)
 		job->worker_before = job->worker_decided;
 		job->given = (uint32_t)i + 1;
 	}
-	/* A new round has had no worker yet. */
+	/* A job whose new round began in this turn had no worker before. */
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row_job *row = &outbox->rows[i].job;
 

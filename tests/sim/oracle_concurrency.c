@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Concurrency groups: whoever comes to a group, a run with its first attempt or a job with each, is within its limit.
- * One that was lowered ends nothing, so what is over it otherwise is no fault. The limit is known from what people
- * were told and from what live runs state; who has a place, from rows.
+ * Concurrency groups: a run that takes its place in a group (with its first attempt), or a job that gets an
+ * attempt, is within the group's limit. Lowering a limit ends nothing, so members beyond a lowered limit are no
+ * fault. The limit is known from what people set and from what live runs state; the places are known from rows.
  */
 #include "oracle.h"
 
-/* Graphs of schedules name no group, and aren't looked at: NULL. */
+/* Return the graph of a run; NULL for a run of a schedule, whose graphs name no group. */
 static struct sim_graph *graph_of_row(struct sim_world *world, const struct row_run *row)
 {
 	for (size_t i = 0; i < world->graph_count && row->schedule.len == 0; i++)
@@ -17,7 +17,7 @@ static struct sim_graph *graph_of_row(struct sim_world *world, const struct row_
 	return NULL;
 }
 
-/* What was submitted or added that has the job. */
+/* Return the submitted or added graph that has this job. */
 static struct sim_graph *graph_of_job(const struct sim_world *world, uint64_t run, uint64_t job)
 {
 	for (size_t i = 0; i < world->graph_count; i++)
@@ -64,7 +64,7 @@ static uint32_t limit_of(const struct sim_world *world, unsigned group)
 	return limit ? limit : 1;
 }
 
-/* ---- what is decided ---- */
+/* ---- what is decided, durable or not ---- */
 
 static bool was_added(const struct outbox *outbox, uint64_t serial)
 {
@@ -77,7 +77,10 @@ static bool was_added(const struct outbox *outbox, uint64_t serial)
 	return false;
 }
 
-/* In this turn: what ended stays so, unless a new round of it began. */
+/*
+ * Check whether the job has ended or ended in this turn: an ended job stays ended unless its new round began in
+ * this turn.
+ */
 static bool has_ended(struct sim_world *world, const struct outbox *outbox, uint64_t serial)
 {
 	const struct oracle_job *job = oracle_job(world, serial);
@@ -89,7 +92,10 @@ static bool has_ended(struct sim_world *world, const struct outbox *outbox, uint
 	return state_terminal(job->decided);
 }
 
-/* It goes only when all has ended, be it for a moment: then a new round began in this turn, or jobs were added. */
+/*
+ * Check that a run gives up its place in a group only when all its jobs have ended. They may have ended for a
+ * moment only: a new round began, or jobs were added, in the same turn.
+ */
 static void check_place_kept(struct sim_world *world, const struct sim_graph *root, const struct row_run *row,
 			     const struct outbox *outbox)
 {
@@ -115,7 +121,10 @@ static void note_run(struct sim_graph *graph, const struct row_run *row)
 	graph->decided.seated = row->seated != 0;
 }
 
-/* With all that was added to it, be it a sub-run, which names no group itself. */
+/*
+ * Note for a run and all graphs added to it whether it is live. This covers sub-runs, too, which name no group
+ * themselves.
+ */
 static void note_live(struct sim_world *world, const struct row_run *row)
 {
 	for (size_t i = 0; i < world->graph_count; i++)
@@ -123,7 +132,10 @@ static void note_live(struct sim_world *world, const struct row_run *row)
 			world->graphs[i]->decided.live = row->ended_ms == 0;
 }
 
-/* The rows of what is added come before its key. */
+/*
+ * Note the run and the first serial number of an added graph. Its rows of jobs come before the row of its submit
+ * key.
+ */
 static void note_added(struct sim_world *world, const struct row *row, uint64_t *came)
 {
 	struct sim_graph *graph = row->table == TABLE_submit_key ? graph_of_key(world, row->submit_key.submit_key) : NULL;
@@ -188,7 +200,7 @@ static void concurrency_crash(struct sim_world *world)
 	}
 }
 
-/* ---- what is given ---- */
+/* ---- assignments ---- */
 
 static void check_jobs(struct sim_world *world, unsigned group)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Expressions: what starts may start, what is skipped had to be, and nothing that is decided waits on. */
+/*
+ * Expressions: a job starts only if its needs allow it, it is skipped only if its needs or its condition demand it,
+ * and a job whose expression has an answer doesn't wait on.
+ */
 #include "oracle.h"
 
 enum answer { NO, YES, OPEN };
@@ -79,7 +82,10 @@ static void child_told(struct sim_world *world, const struct sim_graph *graph, u
 		world_fail(world, "job %u is decided against and goes on", (unsigned)oracle_serial(graph, index));
 }
 
-/* When a job ended, each job that asks about it and can no longer run was skipped in the same transaction. */
+/*
+ * Check that when a parent ended, each job whose expression asks about it and can no longer become true was skipped
+ * in the same transaction.
+ */
 static void conditions_told(struct sim_world *world, uint64_t run, uint64_t parent)
 {
 	for (size_t i = 0; i < world->graph_count; i++) {
@@ -98,7 +104,9 @@ static void conditions_event(struct sim_world *world, const struct rec_event *ev
 	size_t index = graph ? (size_t)(event->job - first) : 0;
 
 	(void)wall_ms;
-	/* The rows are those of the end of the turn: an event of an earlier round in it can't be judged by them. */
+	/*
+	 * The rows show the end of the turn. They say nothing about an event of an earlier round in the same turn.
+	 */
 	if (!graph || !spec || (uint64_t)job->row.round != job->event_round)
 		return;
 	if (event->event == EVENT_CONDITION_FALSE && !(job->row.flags & ROW_JOB_LOOSE) && graph->when_trees &&

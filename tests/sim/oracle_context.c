@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The directory and the environment that jobs share: a worker knows them when it gets an attempt, be it by what it was
- * told on this connection or by the attempt's specification. A sub-run that says none has those of its job.
+ * The directory and the environment that the jobs of a run share: when a worker gets an attempt it knows them,
+ * either from a CONTEXT message on the same connection or from the attempt's specification. A sub-run without a
+ * context of its own has that of its job.
  */
 #include "oracle.h"
 
@@ -23,7 +24,7 @@ void oracle_spec_encode(struct sim_world *world, uint64_t serial, struct buf *ou
 	if (context.len > 0 && spec.argv.n > 0) {
 		if (record_decode(REC_run_context, &context, &arena, &shared, NULL) != ERR_NONE)
 			world_fail(world, "what job %u shares can't be read", (unsigned)serial);
-		spec.dir = shared.dir;   /* no job here says these itself */
+		spec.dir = shared.dir;   /* no job of the simulator sets its own directory */
 		spec.env = shared.env;
 	}
 	record_encode(out, REC_job_spec, &spec);
@@ -36,7 +37,8 @@ void oracle_told(struct sim_world *world, const struct sim_worker *worker, const
 	bool known = assign->context > 0 && assign->context <= worker->contexts;
 
 	if (assign->context == 0 && (worker->contexts == 0 || context.len == 0))
-		return;                  /* its specification says all: looked at when it was given */
+		/* the specification contained everything, and was checked at the assignment */
+		return;
 	if (!known || !slice_eq(blob_slice(worker->link.contexts[assign->context - 1]), context))
 		world_fail(world, "job %u is given to %s with the directory and environment of others", (unsigned)assign->job,
 			   worker->name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs that run in any case, when their run was told to end: one cancel leaves them, and from the moment at which each
- * may begin it has a time of its own, which nothing moves (how long that is: oracle_times.c).
+ * Jobs with `always`, which run even when their run is told to end: a first cancel leaves them alone. From the
+ * moment when such a job may begin it has a limited time, and nothing prolongs that (oracle_times.c checks how long
+ * it is).
  */
 #include "oracle.h"
 
@@ -10,7 +11,10 @@ bool oracle_always(const struct rec_job_spec *spec)
 	return spec->always != ALWAYS_NO || spec->final;
 }
 
-/* Of a job whose client wasn't told yet what became of its graph, too. */
+/*
+ * Note when the job's time after the end of its run began. Done for every job, also if its client doesn't know the
+ * run's number yet.
+ */
 static void note_time(const struct sim_world *world, const struct row_job *row, struct oracle_job *job)
 {
 	bool same_round = (uint32_t)row->round == job->round;
@@ -49,7 +53,7 @@ static void ending_row(struct sim_world *world, const struct row *row, struct or
 		check_time(world, &row->job, job, spec);
 }
 
-/* Cancels of this run that were asked for; those that end what runs in any case count twice. */
+/* Count the cancels that people sent for this run. A cancel that also ends `always` jobs counts twice. */
 static unsigned cancels_of(const struct sim_world *world, uint64_t run, const struct rec_job_spec *spec)
 {
 	unsigned count = 0;
@@ -68,9 +72,9 @@ static unsigned cancels_of(const struct sim_world *world, uint64_t run, const st
 }
 
 /*
- * One cancel of it or of what it is within doesn't cancel it; what fails fast, and what ran out of time above it, may. A
- * sub-run was told to end once when a time-out or a deadline stops its job: then one cancel, of it or within it, is the
- * second.
+ * Check that one cancel of the run, or of a run around it, doesn't cancel an `always` job. Exceptions are fail-fast
+ * fan-outs, and an enclosing job with `always` of its own. When a time-out or a deadline stops the job that owns a
+ * sub-run, that counts as the first cancel of the sub-run.
  */
 static void ending_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			 const struct rec_job_spec *spec, int64_t wall_ms)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a job's row says of its attempts: nothing of one that has just been given out is of the one before, nothing of a
- * round without an attempt is of the round before, and the event that ended a job fits how it ended.
+ * What a job's row says of its attempts: the row of a new attempt has nothing left of the attempt before, the row
+ * of a round without an attempt has nothing left of the round before, and the event that ended the job fits its
+ * outcome.
  */
 #include "oracle.h"
 
@@ -33,7 +34,7 @@ static bool ends_as(enum job_state state, enum job_event cause)
 	}
 }
 
-/* job has what was durable before. */
+/* job still has the row that was durable before. */
 static void facts_row(struct sim_world *world, const struct row *any, struct oracle_job *job, const struct outbox *outbox)
 {
 	const struct row_job *row = &any->job;

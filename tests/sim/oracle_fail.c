@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bad ends: which of them count as good ones; and dead letters. A letter exists exactly for a job whose latest
- * round ended dead, unforgiven, and whose letter nobody discarded, and it says what the job was.
+ * Bad ends: which of them count as good, and dead letters. A dead letter exists exactly for a job whose latest
+ * round failed or timed out for good, if that doesn't count as a good end and nobody discarded the dead letter. It
+ * holds what the job was.
  */
 #include "oracle.h"
 
@@ -25,7 +26,7 @@ static bool is_dead(enum job_state state)
 	return state == STATE_FAILED || state == STATE_TIMED_OUT;
 }
 
-/* Of this job, in this turn? */
+/* Check whether a person discarded dead letters of this run in this turn. */
 static bool discarded_now(struct sim_world *world, const struct outbox *outbox, uint64_t run)
 {
 	for (size_t i = 0; i < outbox->frame_count; i++) {
@@ -52,7 +53,7 @@ static void check_letter(struct sim_world *world, const struct row_dead *letter,
 	if (!spec)
 		return;
 	oracle_spec_encode(world, (uint64_t)row->job, &bytes);
-	/* What was added has other numbers for what it needs. */
+	/* In an added graph the needs have other numbers, so the specifications may differ. */
 	if ((!slice_eq(letter->spec, buf_slice(&bytes)) && !oracle_graph(world, (uint64_t)row->job, &first)->into) ||
 	    !slice_eq(letter->name, spec->name))
 		world_fail(world, "the dead letter of job %u lost something of it", (unsigned)row->job);
@@ -65,7 +66,7 @@ static void check_letter(struct sim_world *world, const struct row_dead *letter,
 		world_fail(world, "job %u is no dead letter for reason %s", (unsigned)row->job, dead_name((uint64_t)letter->reason));
 }
 
-/* Once for each row of a job: what the turn left of it and of its letter is on the disk. */
+/* Check the dead letter of a job, once for each row of the job. The disk already has what the turn wrote. */
 static void letters_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
 {
 	const struct row *letter = job ? disk_get(&world->disk, TABLE_dead, job->job) : NULL;
@@ -74,7 +75,10 @@ static void letters_row(struct sim_world *world, const struct row *row, struct o
 
 	if (!job)
 		return;
-	/* Until its client was told the number of its run nobody knows what the job's specification forgives. */
+	/*
+	 * The oracle knows the specification, and so which ends count as good, only after the client was told the
+	 * run's number.
+	 */
 	if (dead && !letter && oracle_spec(world, job->job) && job->discarded != (uint32_t)row->job.round + 1) {
 		if (!discarded_now(world, outbox, (uint64_t)row->job.run))
 			world_fail(world, "job %u is dead and has no letter", (unsigned)job->job);
@@ -104,7 +108,7 @@ static void letters_rest(struct sim_world *world)
 
 const struct oracle_check oracle_letters = { .row = letters_row, .rest = letters_rest };
 
-/* ---- and what people do with them ---- */
+/* ---- what people do with dead letters ---- */
 
 static const struct rec_job_spec *dead_job(struct sim_world *world, const struct sim_graph *graph)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs added to a run: what their parents had come to decides about them in the very turn, a cancel covers what was
- * there, and final jobs that haven't begun come after them.
+ * Jobs that are added to a run: ends of their parents count for them in the same turn, a cancel of the run covers
+ * them, and final jobs that haven't begun come after them.
  */
 #include "oracle.h"
 
@@ -18,7 +18,7 @@ static bool is_against(struct sim_world *world, enum trigger trigger, uint64_t p
 	return state != STATE_FAILED && state != STATE_TIMED_OUT && state != STATE_DENIED && state != STATE_QUARANTINED;
 }
 
-/* Some parent that has ended keeps the job from running. */
+/* Check whether a parent has ended in a way that keeps the job from running. */
 static bool has_against(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
 	const struct rec_job_spec *spec = &graph->jobs[index];
@@ -51,7 +51,9 @@ static bool has_begun(enum job_state state)
 	return state_has_attempt(state) || state == STATE_SUCCEEDED || state == STATE_FAILED;
 }
 
-/* What was stopped may have been so before its first attempt. */
+/*
+ * Check whether the job has had an attempt. A cancelled or timed out job may have ended before its first attempt.
+ */
 static bool row_begun(const struct row_job *row)
 {
 	if (row->state == STATE_CANCELLED || row->state == STATE_TIMED_OUT)
@@ -59,7 +61,10 @@ static bool row_begun(const struct row_job *row)
 	return has_begun((enum job_state)row->state);
 }
 
-/* Before this turn, or ahead of what was added. When that has ended in the very turn, a person may retry the final one. */
+/*
+ * Check whether a final job had begun before the jobs were added, or began while an added job is open. (If all
+ * added jobs ended in the same turn, a person may have retried the final job afterwards.)
+ */
 static bool had_begun(struct sim_world *world, uint64_t final, bool open)
 {
 	const struct row *row = disk_get(&world->disk, TABLE_job, final);
@@ -70,7 +75,10 @@ static bool had_begun(struct sim_world *world, uint64_t final, bool open)
 	return open || (has_begun(job->durable) && job->round == (uint32_t)row->job.round);
 }
 
-/* The rows are those of the end of the turn in which they came, what is noted of jobs is of the one before. */
+/*
+ * Check a graph that was just added. The rows show the end of that turn; struct oracle_job still shows the turn
+ * before.
+ */
 static void check_added(struct sim_world *world, const struct sim_graph *graph, bool cancelled)
 {
 	const struct sim_graph *run = graph->into;
@@ -108,7 +116,7 @@ static void growth_row(struct sim_world *world, const struct row *row, struct or
 			check_added(world, world->graphs[i], run->run.cancelled != 0);
 }
 
-/* A final job begins behind all that was added, whatever that came to. */
+/* Check that a final job begins only after all added jobs have ended, whatever their result. */
 static void growth_start(struct sim_world *world, const struct oracle_start *start)
 {
 	if (start->graph->into || !start->spec->final || start->row->flags & ROW_JOB_LOOSE)
@@ -126,7 +134,7 @@ static void growth_start(struct sim_world *world, const struct oracle_start *sta
 	}
 }
 
-/* Nobody is skipped without a parent that decided against it. */
+/* Check that a job is skipped only if a parent's end keeps it from running. */
 static void growth_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			 const struct rec_job_spec *spec, int64_t wall_ms)
 {

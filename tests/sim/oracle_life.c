@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job's life: I2 terminal is final, I3 epochs, I4 once, I5 exclusive, I6 starts, I8 success, I9 and I11. */
+/*
+ * A job's life: I2 (a terminal state is final), I3 (epochs), I4 (mode once), I5 (mode exclusive), I6 (starts), I8
+ * (success), I9 (all ends), I11 (stale attempts) and I15 (lost workers).
+ */
 #include "oracle.h"
 
 static bool satisfied(enum trigger trigger, enum job_state parent)
@@ -46,7 +49,8 @@ static void life_start(struct sim_world *world, const struct oracle_start *start
 		world_fail(world, "I4: job %u may start once, and starts again", serial);
 	if (start->spec->mode == EXEC_EXCLUSIVE && job->live > 0 && !job->on_paused)
 		world_fail(world, "I5: job %u may run once at a time, and starts beside itself", serial);
-	if (!(start->row->flags & ROW_JOB_LOOSE))        /* else a parent began another round behind it */
+	/* otherwise a parent began another round, and the job doesn't wait for it */
+	if (!(start->row->flags & ROW_JOB_LOOSE))
 		start_needs(world, start);
 }
 
@@ -74,7 +78,10 @@ static void life_row(struct sim_world *world, const struct row *any, struct orac
 	if (job->terminal && state != job->durable && (uint32_t)row->round == job->round)
 		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
 			   state_table[state].name);
-	/* Or by a person's word; or a loop did whose last pass couldn't be started, and that was said to do. */
+	/*
+	 * A job may also succeed by a person's word, or as a loop whose last pass couldn't start and which counts
+	 * that as success.
+	 */
 	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && row->child == 0 &&
 	    !(spec && spec->loop_max && row->outcome == OUTCOME_SPAWN) &&
 	    job->last_started != (uint64_t)row->epoch)
@@ -87,7 +94,7 @@ static void life_event(struct sim_world *world, const struct rec_event *event, s
 	(void)spec;
 	(void)wall_ms;
 	if (event->event == EVENT_PERSON_RETRY)
-		job->starts = 0;         /* a person takes it on themselves */
+		job->starts = 0;         /* a person who retries an unknown job accepts that it may start twice */
 	if (!event_opens_round(event))
 		return;
 	if (state_has_attempt((enum job_state)event->from) || event->from == STATE_WAITING ||
@@ -96,7 +103,7 @@ static void life_event(struct sim_world *world, const struct rec_event *event, s
 	job->starts = 0;
 }
 
-/* Since when nothing has troubled the worker: some faults outlast the phase that they began in. */
+/* Return since when nothing has disturbed the worker. Some faults outlast the phase in which they began. */
 static int64_t peace_ns(const struct sim_world *world, const struct sim_worker *worker)
 {
 	const int64_t ends[] = { world->calm_ns, worker->welcomed_ns, worker->paused_until_ns, worker->link.paused_until_ns,
@@ -109,7 +116,10 @@ static int64_t peace_ns(const struct sim_world *world, const struct sim_worker *
 	return since_ns;
 }
 
-/* I11: a worker that has been in peace for a while runs only current attempts, and none that is out of time. */
+/*
+ * Check I11: a worker that nothing has disturbed for 20 s runs only current attempts, and none beyond its time
+ * limit.
+ */
 static void life_quiet(struct sim_world *world, const struct sim_worker *worker)
 {
 	if (world->faults || world->now_ns - peace_ns(world, worker) < 20 * NS_PER_S)
@@ -128,7 +138,7 @@ static void life_quiet(struct sim_world *world, const struct sim_worker *worker)
 	}
 }
 
-/* I9: after faults stop no process is left. */
+/* Check I9: when all has come to rest no process is left. */
 static void life_rest(struct sim_world *world)
 {
 	size_t cursor = 0;
@@ -162,7 +172,10 @@ static bool heard_of(const struct outbox *outbox, uint64_t job)
 	return false;
 }
 
-/* I15: who is given up for his silence has no lease any more. A worker that speaks of the job isn't silent. */
+/*
+ * Check I15: when a worker is declared lost for its silence, its lease has ended. An attempt may also be lost
+ * because its worker reported without it; then the worker isn't silent.
+ */
 static void lost_in_silence(struct sim_world *world, const struct outbox *outbox, const struct rec_event *event)
 {
 	const struct row *row = disk_get(&world->disk, TABLE_worker, event->worker);

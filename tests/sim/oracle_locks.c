@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Locks: after each turn nobody has one beside somebody who has it alone, jobs and people alike. A person's time isn't
- * over early, and each fencing number is larger than any that was told before. What people have is known from what they
- * were answered, and after a crash from rows; what jobs have, from their states.
+ * Locks: after each turn nobody, job or person, has a lock together with an exclusive owner. A person's lock
+ * doesn't expire early, and each fencing number is larger than all that were given out before. What people have is
+ * known from their answers, and after a crash from rows; what jobs have is known from their states.
  */
 #include "oracle.h"
 
-#define REBOOT_MS 10                     /* clocks that are read in milliseconds, twice */
+#define REBOOT_MS 10                     /* the clocks are read in whole milliseconds, before and after the reboot */
 
 static bool has(enum job_state state)
 {
@@ -44,7 +44,7 @@ static void check_lock(struct sim_world *world, unsigned lock)
 	for (size_t i = 0; i < world->graph_count; i++)
 		if (world->graphs[i]->decided.run)
 			count_jobs(world, world->graphs[i], world->graphs[i]->decided.first, lock, &holding);
-	/* Sub-runs, once they are durable. */
+	/* Count the jobs of sub-runs, too, once these are durable. */
 	while (map_next(&world->oracle.runs, &cursor, &run, &value)) {
 		const struct row *row = ((const struct sim_graph *)value)->within ? disk_get(&world->disk, TABLE_run, run) : NULL;
 
@@ -65,7 +65,8 @@ static void taken(struct sim_world *world, const struct sim_act *act, uint64_t f
 	*hold = (struct oracle_hold){ .fence = fence, .ttl_ms = LOCK_TTL_MS(act->number), .shared = LOCK_SHARED(act->number),
 				      .since_ns = world->now_ns };
 	if (fence > world->oracle.fence)
-		world->oracle.fence = fence;     /* or larger than those of this turn */
+		/* answers of the same turn are compared with the largest fence before it */
+		world->oracle.fence = fence;
 }
 
 static struct oracle_hold *hold_of(struct oracle_hold holds[SIM_LOCKS][SIM_OWNERS], const struct row_lock_hold *row)
@@ -78,7 +79,7 @@ static struct oracle_hold *hold_of(struct oracle_hold holds[SIM_LOCKS][SIM_OWNER
 	return NULL;
 }
 
-/* Nobody dropped it. */
+/* Check that a lock which ended by itself, without a person dropping it, had reached its time limit. */
 static void ended(struct sim_world *world, struct oracle_hold *hold)
 {
 	bool known = hold->since_ns > 0 && (world->oracle.wrong_ns == 0 || world->oracle.wrong_ns < hold->since_ns);
@@ -91,7 +92,7 @@ static void ended(struct sim_world *world, struct oracle_hold *hold)
 
 static void locks_turn(struct sim_world *world, const struct outbox *outbox)
 {
-	/* As the turn before this one left them. */
+	/* Check the locks as the turn before this one left them. */
 	for (unsigned lock = 0; lock < SIM_LOCKS; lock++)
 		check_lock(world, lock);
 	for (size_t i = 0; i < outbox->frame_count; i++) {
@@ -135,7 +136,7 @@ static void locks_crash(struct sim_world *world)
 		if (row->table == TABLE_lock_hold)
 			*hold_of(world->oracle.holds, &row->lock_hold) = *hold_of(world->oracle.holds_durable, &row->lock_hold);
 	}
-	/* What nobody was told never was. */
+	/* Fencing numbers in answers that were never sent don't count. */
 	world->oracle.fence = 0;
 	for (size_t i = 0; i < world->act_count; i++)
 		if (world->acts[i].kind == OBJECT_LOCK && world->acts[i].fence > world->oracle.fence)

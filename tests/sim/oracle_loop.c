@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Loops: a pass that is what the loop waits for is its last, and so is the one at the bound; after any other the
- * next follows, unless the job itself ended. How many are over is in the job's row, in the same transaction.
+ * Loops: a pass that meets the loop's condition is the last, and so is the pass at the limit; after any other pass
+ * the next one follows, unless the job itself ended. The number of finished passes is in the job's row, in the same
+ * transaction.
  */
 #include "oracle.h"
 
 #include "proto/expr.h"
 
-/* One question, and perhaps the opposite of it: more isn't made. */
+/* Evaluate the loop's condition for a pass. The simulator makes only one question, perhaps negated. */
 bool oracle_pass_holds(const struct rec_job_spec *spec, const struct row_job *row, enum job_state end)
 {
 	struct slice code = spec->loop_code;
@@ -56,7 +57,7 @@ static void check_end(struct sim_world *world, const struct rec_event *event, co
 	enum job_state end = event->from == STATE_STOPPING ? STATE_TIMED_OUT : well ? STATE_SUCCEEDED : STATE_FAILED;
 	bool done;
 
-	/* The row is of the end of the turn: a later attempt, or round, may have taken this one's place. */
+	/* The row shows the end of the turn, where a later attempt or round may have replaced this one. */
 	if ((uint64_t)row->epoch != event->epoch || (uint32_t)row->round != job->event_round)
 		return;
 	done = oracle_pass_holds(spec, row, end);
@@ -95,7 +96,7 @@ static void loops_event(struct sim_world *world, const struct rec_event *event, 
 			   (unsigned)job->row.passes);
 }
 
-/* The number that a pass is given. What is decided may be a pass ahead of what is durable. */
+/* Check the number of the pass in an assignment. The decided state may be one pass further than the durable one. */
 static void loops_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
 	const struct rec_job_spec *spec = oracle_spec(world, job->job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that run nothing: never an attempt, and over in the turn in which they may begin. */
+/* Noops, jobs without a process: they never have an attempt, and they end in the turn in which they may begin. */
 #include "oracle.h"
 
 #include "proto/spec.h"
@@ -17,7 +17,10 @@ static void noops_row(struct sim_world *world, const struct row *row, struct ora
 		world_fail(world, "job %u runs nothing, and failed", (unsigned)job->job);
 }
 
-/* Nothing may hold it up but a person, or that its run has to wait for its place. */
+/*
+ * Check whether the noop must have ended by now: only a hold by a person, or a run that waits for its concurrency
+ * group, may delay it.
+ */
 static bool must_be_over(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
 	const struct oracle_job *job = oracle_job(world, graph->first + index);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who is next: of jobs that want the same of their worker and are of one tenant nobody overtakes a better one, by
- * priority and then age; and what the best of all jobs lacks on the only worker that may have it isn't given to others.
- * Only jobs that nothing else keeps back are taken for waiting.
+ * The order of jobs. Among jobs of one tenant with the same requirements none overtakes a better one, by priority
+ * and then by age. And what the best of all jobs still lacks on the only worker that could run it isn't given to
+ * other jobs. Only jobs that surely wait for a worker and nothing else are compared.
  */
 #include "oracle.h"
 
@@ -13,7 +13,7 @@ struct waiting {
 	const struct sim_graph *root;
 	const struct rec_job_spec *spec;
 	unsigned priority;
-	bool given;                      /* in this turn */
+	bool given;                      /* assigned in this turn */
 };
 
 static bool texts_equal(const struct slice_list *a, const struct slice_list *b)
@@ -32,7 +32,7 @@ static bool want_the_same(const struct rec_job_spec *a, const struct rec_job_spe
 	       a->affinity_hard == b->affinity_hard;
 }
 
-/* Nothing but a worker keeps it back. */
+/* Check that no lock, limit, group or affinity can keep the job waiting, only the lack of a worker. */
 static bool is_free(const struct sim_world *world, const struct waiting *job)
 {
 	return job->spec->locks.n == 0 && job->spec->sub_count == 0 && job->spec->kind == 0 && job->root->max_jobs == 0 && job->root->group == 0 && job->spec->group_parallel == 0 &&
@@ -40,7 +40,7 @@ static bool is_free(const struct sim_world *world, const struct waiting *job)
 	       (job->root->tenant == 0 || world->oracle.tenants[job->root->tenant - 1].limit == 0);
 }
 
-/* Ready from the beginning, and nothing has happened to it. */
+/* Check whether the job was ready from the beginning; as long as nothing happens to it, it has no row. */
 static bool begins_ready(const struct sim_graph *graph, uint32_t index)
 {
 	const struct rec_job_spec *spec = &graph->jobs[index];
@@ -63,7 +63,10 @@ static bool waits(const struct sim_world *world, const struct sim_graph *graph, 
 	return job->moved ? job->decided == STATE_READY : begins_ready(graph, index);
 }
 
-/* It may, and may have something kept for it: nothing is said of one whose parents have ended, or it is bounded. */
+/*
+ * Check whether the job waits for a worker or may wait, so that a worker may be reserved for it. A job without a
+ * row may have become ready when its parents ended.
+ */
 bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
 	const struct oracle_job *job = oracle_job(world, graph->first + index);
@@ -71,7 +74,7 @@ bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uin
 
 	if (job->moved && job->decided != STATE_WAITING)
 		return job->decided == STATE_READY;
-	/* Either may be answered before all that it asks about has ended. */
+	/* An expression may be decided before all jobs that it asks about have ended. */
 	if (spec->needs_code.len > 0 || spec->when_code.len > 0)
 		return true;
 	for (size_t i = 0; i < spec->needs.n; i++)
@@ -80,7 +83,10 @@ bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uin
 	return job->moved || !begins_ready(graph, index) || map_get(&world->oracle.held_runs, oracle_root(graph)->durable_run) == NULL;
 }
 
-/* Those that were given in this turn, and those that could have been. */
+/*
+ * Collect the jobs that were assigned in this turn and those that could have been. *ret_unsure: there may be
+ * others.
+ */
 static size_t collect(struct sim_world *world, const struct outbox *outbox, struct waiting *jobs, bool *ret_unsure)
 {
 	size_t count = 0;
@@ -90,7 +96,10 @@ static size_t collect(struct sim_world *world, const struct outbox *outbox, stru
 	for (size_t at = 0; at < world->graph_count; at++) {
 		const struct sim_graph *graph = world->graphs[at];
 
-		/* It may have been decided, and a better job be in it; its place is known when it is durable. */
+		/*
+		 * An unanswered graph may already be in the core and contain a better job; its serial numbers are
+		 * only known later.
+		 */
 		*ret_unsure |= graph->first == 0 && !graph->answered;
 		for (uint32_t i = 0; graph->first && i < graph->count; i++) {
 			const struct oracle_job *job = oracle_job(world, graph->first + i);
@@ -99,7 +108,8 @@ static size_t collect(struct sim_world *world, const struct outbox *outbox, stru
 
 			for (size_t k = 0; k < outbox->frame_count && job->decided == STATE_ASSIGNED; k++)
 				entry.given |= outbox->frames[k].op == OP_ASSIGN && outbox->frames[k].assign.job == job->job;
-			if (entry.root->within > 0)      /* what a sub-run has of its job isn't in its graph */
+			/* the complete specification of a sub-run's job isn't in its graph */
+			if (entry.root->within > 0)
 				*ret_unsure |= entry.spec->asks.n > 0;
 			else if (entry.given || (waits(world, graph, i, job) && is_free(world, &entry)))
 				jobs[count++] = entry;
@@ -116,7 +126,7 @@ static bool is_better(const struct waiting *a, const struct waiting *b)
 					     a->serial < b->serial);
 }
 
-/* ---- what the best one lacks ---- */
+/* ---- what the best job lacks ---- */
 
 static struct oracle_worker *only_worker(struct sim_world *world, const struct rec_job_spec *spec)
 {
@@ -158,7 +168,10 @@ static void check_kept(struct sim_world *world, const struct waiting *best, cons
 				   (unsigned)given->serial, (unsigned)best->serial);
 }
 
-/* Of those that ask: strictly before all the others, or two of them may each have kept another worker. */
+/*
+ * Return the best of the waiting jobs that ask for resources; NULL if another one is as good, because then each of
+ * them may have reserved another worker.
+ */
 static const struct waiting *best_of_all(const struct waiting *jobs, size_t count)
 {
 	const struct waiting *best = NULL;

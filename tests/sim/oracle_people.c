@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do: I10 cancel, I13 gates, and holding back. */
+/* What people do: cancel (I10), votes on gates (I13), holds, and settling unknown jobs. */
 #include "oracle.h"
 
 #include "base/mem.h"
 
 /* ---- cancel ---- */
 
-/* I10 is about the rounds that were there when the cancel was decided, and not about what runs in any case. */
+/*
+ * Note which rounds of which jobs a cancel covers (I10): those that exist when it is decided. `always` jobs aren't
+ * covered.
+ */
 static void decided_cancel(struct sim_world *world, struct sim_act *act)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, act->run);
@@ -17,19 +20,20 @@ static void decided_cancel(struct sim_world *world, struct sim_act *act)
 	if (!run || act->rounds || act->verb != ACT_CANCEL || !act->whole)
 		return;
 	if (graph)
-		graph->was_closed = true;        /* a retry in the very turn hides it from the rows */
+		graph->was_closed = true;        /* a retry in the same turn would hide the cancel from the rows */
 	act->rounds = mem_array((size_t)run->run.jobs, sizeof(*act->rounds));
 	act->jobs = mem_array((size_t)run->run.jobs, sizeof(*act->jobs));
 	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, act->run, &walk)) != 0;) {
 		spec = oracle_spec(world, serial);
 		if (act->value != CANCEL_ALL && spec && oracle_always(spec))
-			continue;        /* it may have been the second, and needn't have been */
+			/* `always` jobs end only with the second cancel, and this may be the first */
+			continue;
 		act->rounds[act->job_count] = oracle_job(world, serial)->round_decided;
 		act->jobs[act->job_count++] = serial;
 	}
 }
 
-/* Before the turn's rows: a retry in the same turn may have come behind the cancel. */
+/* Called before the rows of the turn are noted, because a retry in the same turn may have followed the cancel. */
 static void cancel_turn(struct sim_world *world, const struct outbox *outbox)
 {
 	for (size_t i = 0; i < outbox->frame_count; i++)
@@ -94,13 +98,13 @@ const struct oracle_check oracle_holds = { .given = holds_given, .row = holds_ro
 
 /* ---- gates ---- */
 
-/* I13: people, or the expiry, and whoever may; once. */
+/* Check I13: a gate opens or closes by votes of people who may vote, or by its expiry, and only once a round. */
 static void gates_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			const struct rec_job_spec *spec, int64_t wall_ms)
 {
 	uint64_t approved = 0, rejected = 0, pushed = 0, expired = 0;
 
-	(void)wall_ms;                   /* when it expires: oracle_times.c */
+	(void)wall_ms;                   /* when a gate may expire: oracle_times.c */
 	if (!spec || event->from != STATE_APPROVAL)
 		return;
 	for (size_t i = 0; i < world->disk.count; i++) {
@@ -135,7 +139,7 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 		job->opened = job->event_round + 1;
 }
 
-/* I13: a decision is on what that person was shown, of this round. */
+/* Check I13: the vote is about what that person was shown, in this round. */
 static void decision_row(struct sim_world *world, const struct row_decision *row)
 {
 	bool old = false;
@@ -190,7 +194,7 @@ bool oracle_job_asks(struct sim_world *world, const struct sim_graph *graph, uin
 	return serial && oracle_job(world, serial)->durable == STATE_APPROVAL;
 }
 
-/* Somebody said so, of this attempt. */
+/* Check that a person settled this attempt of the job in this way, with a reason. */
 static void settled_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			  const struct rec_job_spec *spec, int64_t wall_ms)
 {

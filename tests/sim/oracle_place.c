@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where jobs run: what starts on a worker never asks for more than that offers (I7), and nothing is given to one
- * that lacks what it asks for, or that a person wanted to get nothing. What people said is known from their acts;
- * after a crash, from rows.
+ * Where jobs run: the jobs that run on a worker never ask for more than it offers (I7), and no job is assigned to a
+ * worker that lacks what the job needs or that a person cordoned or drained. What people set is known from their
+ * acts, after a crash from rows.
  */
 #include "oracle.h"
 
@@ -41,9 +41,12 @@ static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 	return false;
 }
 
-/* ---- what was said ---- */
+/* ---- what people set ---- */
 
-/* It offers less than when it was given what it hasn't started, which may wait there without a room of its own. */
+/*
+ * Mark the worker's assigned jobs as carried over: the worker now offers less than when they were assigned, so they
+ * may wait there without room of their own.
+ */
 static void carry_over(struct sim_world *world, const struct oracle_worker *worker)
 {
 	size_t cursor = 0;
@@ -62,7 +65,8 @@ void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const 
 {
 	struct oracle_worker *worker = &world->oracle.workers[index];
 
-	if (conn < worker->newest_conn)          /* it lay unread while a newer one came: nobody believes it */
+	/* a HELLO that was delayed while a newer connection came: the master ignores it */
+	if (conn < worker->newest_conn)
 		return;
 	worker->newest_conn = conn;
 
@@ -90,7 +94,7 @@ static void said(struct sim_world *world, const struct sim_act *act)
 	}
 }
 
-/* Was it asked back in the turn that gave it? */
+/* Check whether the same turn assigned the attempt and recalled it. */
 static bool asked_back(const struct outbox *outbox, const struct rec_assign *assign)
 {
 	for (size_t i = 0; i < outbox->frame_count; i++)
@@ -100,7 +104,10 @@ static bool asked_back(const struct outbox *outbox, const struct rec_assign *ass
 	return false;
 }
 
-/* Once makes room where another must be; again and again it would go round for as long as nothing else happens. */
+/*
+ * Check that a job isn't assigned and recalled turn after turn. Once may make room for another job; without end it
+ * would be a cycle.
+ */
 static void check_rounds(struct sim_world *world, const struct outbox *outbox)
 {
 	for (size_t i = 0; i < outbox->frame_count; i++) {
@@ -123,7 +130,7 @@ static void place_turn(struct sim_world *world, const struct outbox *outbox)
 	for (size_t i = 0; i < outbox->frame_count; i++)
 		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
 			said(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);
-	/* One that came back before a person forgot it has a row, and then none. */
+	/* A worker that returned before a person forgot it first has a row and then none, in the same turn. */
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row *row = &outbox->rows[i];
 		struct oracle_worker *worker = NULL;
@@ -162,7 +169,7 @@ static void place_crash(struct sim_world *world)
 	uint64_t serial;
 	void *value;
 
-	/* What was given and isn't durable: its number may be another job's now. */
+	/* Forget assignments that aren't durable: after the crash their serial numbers may belong to other jobs. */
 	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
 		struct oracle_job *job = value;
 
@@ -180,11 +187,11 @@ static void place_crash(struct sim_world *world)
 		note_row(world, &world->disk.order[i]->row);
 }
 
-/* ---- what was given ---- */
+/* ---- assignments ---- */
 
 /*
- * What holds what it asks for adds up, but for what was carried over from when the worker offered more, and for
- * what was sent ahead: behind its equals alone. That the world knows what runs: all that was decided to.
+ * Check that a worker has room for a job that it gets: the sum of what its jobs ask for. Not counted are jobs
+ * carried over from larger offers, and prefetched jobs, which may only wait behind jobs that ask for the same.
  */
 static void check_room(struct sim_world *world, const struct oracle_job *given, struct oracle_worker *worker)
 {
@@ -196,9 +203,9 @@ static void check_room(struct sim_world *world, const struct oracle_job *given, 
 
 	while (map_next(&world->oracle.jobs, &cursor, &serial, &value)) {
 		const struct oracle_job *job = value;
-		/* One that is stopped may have begun or not: nothing is said of it. */
+		/* It isn't known whether a stopping job had started, so it counts as carried over, too. */
 		bool carried = job->carried && (job->decided == STATE_ASSIGNED || job->decided == STATE_STOPPING);
-		/* Sent ahead, it holds nothing yet; asked to end before it began, it never will. */
+		/* A prefetched job has nothing reserved yet; a job that was stopped before its start never will. */
 		bool waits = (job->decided == STATE_ASSIGNED && job != given) ||
 			     (job->decided == STATE_STOPPING && job->last_started != (uint64_t)job->row.epoch);
 		bool asks = false;
@@ -210,7 +217,7 @@ static void check_room(struct sim_world *world, const struct oracle_job *given, 
 			running[i] += carried || waits ? 0 : job->asks[i];
 			asks |= job->asks[i] > 0;
 		}
-		/* What came behind it in this turn wasn't there. */
+		/* Jobs that were assigned later in the same turn don't count. */
 		equals &= !asks || job->given > given->given || memcmp(job->asks, given->asks, sizeof(job->asks)) == 0;
 	}
 	for (unsigned i = 0; i < SIM_KINDS; i++) {
@@ -246,7 +253,7 @@ static void place_given(struct sim_world *world, const struct rec_assign *assign
 	check_room(world, job, worker);
 }
 
-/* ---- what runs ---- */
+/* ---- running jobs ---- */
 
 static void place_start(struct sim_world *world, const struct oracle_start *start)
 {
@@ -286,14 +293,18 @@ bool oracle_worker_could(const struct sim_world *world, uint32_t index, const st
 	       (spec->only_worker.len == 0 || slice_eq(spec->only_worker, slice_str(sim->name)));
 }
 
-/* Affinity that must be waits for a worker that may never take it: people give up after a while. */
+/*
+ * Check whether the job waits for a worker that can never run it; then people cancel it. A job with hard affinity
+ * may wait for ever for its worker: people give up after 20 minutes.
+ */
 bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
 	const struct oracle_job *job = oracle_job(world, oracle_serial(graph, index));
 	const struct rec_job_spec *spec = &graph->jobs[index];
 	uint64_t asks[SIM_KINDS];
 
-	if (job->durable != STATE_READY && job->durable != STATE_WAITING)        /* one that was ready at once has no row */
+	/* a job that was ready from the beginning has no row and counts as waiting */
+	if (job->durable != STATE_READY && job->durable != STATE_WAITING)
 		return false;
 	if (spec->affinity_hard && world->now_ns - world->calm_ns > 1200 * NS_PER_S)
 		return true;

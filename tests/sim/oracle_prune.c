@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pruning: only what has ended goes, with its key, in one turn; what is left of it goes later, and all of it. */
+/*
+ * Pruning: only ended runs are pruned, together with their submit keys, in one turn; their other rows follow later,
+ * completely.
+ */
 #include "oracle.h"
 
 static uint64_t run_of(const struct row *row)
@@ -33,7 +36,9 @@ static bool is_noted(const struct sim_world *world, int64_t run)
 	return false;
 }
 
-/* The run as it was; of its rows some may still be there, but not what says that it is there. */
+/*
+ * Check a run that was pruned, as it was before. Some of its rows may still exist, but not its run row or its key.
+ */
 static void run_gone(struct sim_world *world, const struct row_run *run)
 {
 	const struct row *parent = run->parent_run ? disk_get(&world->disk, TABLE_run, (uint64_t)run->parent_run) : NULL;
@@ -56,7 +61,7 @@ static void run_gone(struct sim_world *world, const struct row_run *run)
 				   (unsigned)(run->first + i));
 }
 
-/* Logs go, and nothing else of the run is another. */
+/* Check that pruning only the logs of a run changes nothing else in its row. */
 static void prune_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
 {
 	struct sim_graph *graph = row->table == TABLE_run ? map_get(&world->oracle.runs, (uint64_t)row->run.run) : NULL;
@@ -91,7 +96,7 @@ static void prune_committed(struct sim_world *world, const struct outbox *outbox
 	}
 }
 
-/* A run that is no more has no rows, when nothing is left to do. */
+/* Check that when nothing is left to prune, no row of a pruned run is left. */
 static void prune_rest(struct sim_world *world)
 {
 	for (size_t i = 0; i < world->disk.count; i++) {

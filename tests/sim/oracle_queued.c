@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How many jobs of a tenant may queue: a graph is taken if with it they are no more than that, and refused only if they
- * are. They are those that neither ended nor are out, sub-runs included. A turn moves jobs before and behind the graph
- * that came in it: these may have been queued then or not.
+ * The limit of queued jobs of a tenant: a graph is accepted if the tenant has at most that many jobs queued with
+ * it, and refused only if there would be more. Queued jobs are those that are neither active nor ended, sub-runs
+ * included. A turn moves other jobs before and after it takes a graph, so jobs that moved in this turn may count or
+ * not.
  */
 #include "oracle.h"
 
@@ -15,7 +16,10 @@ static uint64_t with_subs(const struct sim_graph *graph)
 	return count;
 }
 
-/* *ret_most: also what isn't durable yet, and may have begun meanwhile. */
+/*
+ * Count the tenant's queued jobs. *ret_most also counts jobs that aren't durable yet, and those that may have begun
+ * meanwhile.
+ */
 static void count_queued(struct sim_world *world, uint32_t tenant, uint64_t turn, uint64_t *ret_least, uint64_t *ret_most)
 {
 	*ret_least = *ret_most = 0;
@@ -39,7 +43,7 @@ static void count_queued(struct sim_world *world, uint32_t tenant, uint64_t turn
 	}
 }
 
-/* The graph that a frame answers; NULL: none. */
+/* Return the graph that this frame accepts or refuses; NULL: it answers no submit. */
 static struct sim_graph *answered_graph(const struct sim_world *world, const struct outgoing *frame)
 {
 	uint64_t id = frame->op == OP_ACCEPTED ? frame->accepted.id : frame->op == OP_ERROR ? frame->error.id : 0;
@@ -86,7 +90,10 @@ static bool is_set(const struct outbox *outbox)
 	return false;
 }
 
-/* Of a turn in which somebody set a tenant nobody knows which limit there was. */
+/*
+ * Check the answers of the turn. If the turn also set a tenant, the limit at each answer isn't known: check
+ * nothing.
+ */
 static void queued_decided(struct sim_world *world, const struct outbox *outbox)
 {
 	for (size_t i = 0; i < outbox->frame_count && !is_set(outbox); i++) {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* I12: as many failures as retries allow; rounds; delays and times of the day. */
+/* Retries (I12: as many failures as allowed), rounds, delays, and earliest start times. */
 #include "oracle.h"
 
-/* What was added may have a child under way before it is durable. Of schedules and sub-runs only that is known. */
+/*
+ * Return the graph's first serial number, decided if known, because a child may have an attempt before the added
+ * graph is durable. For schedules and sub-runs only the durable one is known.
+ */
 static uint64_t first_of(const struct sim_graph *graph)
 {
 	return graph->decided.run ? graph->decided.first : graph->first;
@@ -28,7 +31,10 @@ static uint64_t need_of(const struct sim_graph *graph, uint64_t need)
 	return parent ? first_of(parent->graph) + parent->index : first_of(graph) + need;
 }
 
-/* A gate without a command, all of whose children were under way: another answer would decide nothing. */
+/*
+ * Check for a gate without a command all of whose children already have attempts: asking it again would change
+ * nothing.
+ */
 static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 {
 	const struct sim_graph *own = graph_of(world, run, serial);
@@ -60,7 +66,10 @@ static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 	return spent && children > 0;
 }
 
-/* Only a retry of a job alone leaves behind it what has ended; and a gate that nobody would go by. */
+/*
+ * Check a job that doesn't get a new round with its parent: that happens only by a retry of one job alone, or for a
+ * gate whose answer no longer matters.
+ */
 static void decided_loose(struct sim_world *world, const struct outbox *outbox, const struct row_job *row)
 {
 	const struct oracle_job *job = oracle_job(world, (uint64_t)row->job);
@@ -88,7 +97,7 @@ static void retries_turn(struct sim_world *world, const struct outbox *outbox)
 			decided_loose(world, outbox, &outbox->rows[i].job);
 }
 
-/* Is this end one that its policy retries? Told by the row, which is of the same turn. */
+/* Check whether the job's policy retries this end. The row is of the same turn and tells how the attempt ended. */
 static bool covered(const struct rec_job_spec *spec, const struct row_job *row, const struct rec_event *event)
 {
 	uint64_t on = spec->retry_on ? spec->retry_on : 1 | 2 | 4;
@@ -102,7 +111,10 @@ static bool covered(const struct rec_job_spec *spec, const struct row_job *row, 
 	       (row->outcome == OUTCOME_SPAWN && on & 4);
 }
 
-/* I12: never less than configured, doubling up to the longest; jitter adds a quarter at most. Looked at when it is over. */
+/*
+ * Note the bounds of the delay before the retry (I12): at least the configured backoff, doubled up to its maximum,
+ * plus at most a quarter of jitter. oracle_times.c checks them when the delay is over.
+ */
 static void note_wait(struct oracle_job *job, const struct rec_job_spec *spec, uint32_t nth)
 {
 	int64_t first = spec->backoff_ms ? (int64_t)spec->backoff_ms : LIMIT_RETRY_BACKOFF_MS;
@@ -123,11 +135,14 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 
 	job->fails++;
 	if (job->row.round != job->event_round)
-		return;                          /* its round is over in the very turn: the row is the next one's */
+		/* its round ended in the same turn: the row already belongs to the next one */
+		return;
 	if (event->from == STATE_STOPPING && job->row.state != (int64_t)event->to)
-		return;                          /* it went on in the very turn: the row's cause may be a later one */
+		/* the job went on in the same turn: the row may have a later cause */
+		return;
 	again = covered(spec, &job->row, event) && job->fails <= spec->retry_max &&
-		!(spec->sub_count && event->from == STATE_RUNNING && job->row.code == 2);        /* cancelled by itself */
+		/* its sub-run was cancelled by a person */
+		!(spec->sub_count && event->from == STATE_RUNNING && job->row.code == 2);
 	again = again && !(spec->loop_max && oracle_pass_holds(spec, &job->row, event->from == STATE_STOPPING ?
 							       STATE_TIMED_OUT : STATE_FAILED));
 	if (retried != again)
@@ -137,7 +152,7 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 		note_wait(job, spec, job->fails);
 }
 
-/* A worker that was told to end is no crash of the job's. */
+/* Check a lost attempt. If the worker itself was told to end, that is no crash of the job. */
 static void retries_lost(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			 const struct rec_job_spec *spec)
 {
@@ -156,7 +171,9 @@ static void retries_lost(struct sim_world *world, const struct rec_event *event,
 		note_wait(job, spec, told ? 1 : job->lost);
 }
 
-/* A pass of a loop that is over for good. Not told of one that was followed by another attempt in the very turn. */
+/*
+ * Check whether a pass of a loop failed for good. If another attempt followed in the same turn the row can't tell.
+ */
 static bool pass_failed(const struct rec_event *event, const struct oracle_job *job)
 {
 	if (event->event != EVENT_AGAIN && event->event != EVENT_ENOUGH)
@@ -165,7 +182,7 @@ static bool pass_failed(const struct rec_event *event, const struct oracle_job *
 		(job->row.outcome != OUTCOME_EXIT || job->row.code != 0));
 }
 
-/* Each pass has all of its tries. */
+/* A new pass begins: it has its full number of tries. */
 static void pass_begins(const struct rec_event *event, struct oracle_job *job, const struct rec_job_spec *spec)
 {
 	job->fails = job->lost = 0;

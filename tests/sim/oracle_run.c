@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* I1: what was acknowledged is durable and is one run. I16: a run's state is that of its jobs. I9: it ends. */
+/*
+ * Runs: I1 (an acknowledged submit is durable, and one run), I16 (the state of a run follows from its jobs), I9 (it
+ * ends).
+ */
 #include "oracle.h"
 
 static void durable_key(struct sim_world *world, const struct row_submit_key *row)
@@ -14,7 +17,8 @@ static void durable_key(struct sim_world *world, const struct row_submit_key *ro
 		if (graph->durable_run && !disk_is_buried(&world->disk, graph->durable_run))
 			world_fail(world, "I1: one submit was taken twice");
 		graph->durable_run = (uint64_t)row->run;
-		if (graph->into && graph->answered)      /* refused at first, and taken when it was said again */
+		/* the graph was refused at first, and accepted when it was submitted again */
+		if (graph->into && graph->answered)
 			graph->run = graph->durable_run;
 		graph->first = world->oracle.came;
 		if (graph->into) {
@@ -25,12 +29,12 @@ static void durable_key(struct sim_world *world, const struct row_submit_key *ro
 			world_fail(world, "two graphs share run %u", (unsigned)row->run);
 		graph->first = (uint64_t)disk_get(&world->disk, TABLE_run, (uint64_t)row->run)->run.first;
 		if (graph->run)
-			graph->run = (uint64_t)row->run;         /* the one before was pruned */
+			graph->run = (uint64_t)row->run;         /* the run that it was before has been pruned */
 		map_put(&world->oracle.runs, (uint64_t)row->run, graph);
 	}
 }
 
-/* I16: a run's row, when it ended, says what its jobs say. What was added to it is part of it. */
+/* Check I16: the row of an ended run agrees with its jobs, including those that were added. */
 static void durable_run(struct sim_world *world, const struct row_run *row)
 {
 	uint32_t counts[STATE_COUNT] = { 0 }, forgiven = 0, dead = 0;
@@ -79,7 +83,7 @@ void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t 
 	if (graph->invalid)
 		world_fail(world, "an invalid graph was accepted");
 	if (run < graph->durable_run && disk_is_buried(&world->disk, run))
-		return;                  /* it was pruned since, and submitted again */
+		return;                  /* the run was pruned meanwhile, and the graph submitted again */
 	if (graph->durable_run != run || (graph->into && graph->into->run != run) || !disk_get(&world->disk, TABLE_run, run))
 		world_fail(world, "I1: run %u was acknowledged and isn't durable", (unsigned)run);
 	if (graph->run && graph->run != run)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Schedules, from rows and the acts that were acknowledged in their turn, with a cron of its own: each time counts
- * once, as a run, in line or passed over; none is early; what becomes of the late ones, and of those that overlap.
+ * Schedules, checked by rows and by the acts of the same turn, with a cron implementation of their own. Each time
+ * of a schedule counts once: it begins a run, waits in line, or is passed over. None is early. Also checked: what
+ * happens to times that come late, and to runs that overlap.
  */
 #include "oracle.h"
 
@@ -9,25 +10,26 @@
 
 #define MINUTE_MS 60000
 #define LATE_MS 60000
-#define CLOCKS_MS 2                      /* a timer is of another clock, and in nanoseconds */
+#define CLOCKS_MS 2                      /* tolerance: timers use another clock, with nanoseconds */
 #define BACK_MS (3 * INT64_C(3600000))
 #define COUNTED_MAX 1000
 #define LINE_MAX 100
-#define MINUTES_MAX (3 * 1440)           /* no two times are further from each other */
+#define MINUTES_MAX (3 * 1440)           /* longest distance between two times of a schedule */
 
-struct passage {                         /* of a turn, for one schedule */
-	struct oracle_schedule *known;   /* as of the turn before */
-	const struct sim_schedule *said; /* afterwards; NULL: there is none */
+struct passage {                         /* what one turn did to one schedule */
+	struct oracle_schedule *known;   /* the schedule as the turn before left it */
+	const struct sim_schedule *said; /* the schedule after the turn; NULL: none */
 	const struct row_schedule *row;
 	bool put, resumed, paused, removed;
-	uint64_t fires, begun, begun_live, live, lived;  /* live: afterwards; lived: the turn through */
+	/* runs: fired by a person, begun, begun and still live, live after the turn, live during all of the turn */
+	uint64_t fires, begun, begun_live, live, lived;
 	uint64_t last_run;
-	uint64_t came, runs;             /* times; those of them that are wanted */
-	int64_t last_ms;                 /* of them */
+	uint64_t came, runs;             /* times that came in this turn, and how many of them should begin a run */
+	int64_t last_ms;                 /* the last of these times */
 	int64_t wall_ms;
 };
 
-/* ---- another cron ---- */
+/* ---- a second implementation of cron ---- */
 
 static bool minute_is_one(const struct sim_schedule *schedule, int64_t minute)
 {
@@ -64,7 +66,7 @@ static uint64_t count_until(const struct sim_schedule *schedule, int64_t first_m
 	return count;
 }
 
-/* ---- its runs ---- */
+/* ---- the runs of a schedule ---- */
 
 static uint32_t name_index(struct slice name)
 {
@@ -88,7 +90,10 @@ static bool is_of(const struct sim_schedule *schedule, const struct row_run *run
 	return (uint32_t)run->max_jobs == schedule->graph->max_jobs && slice_eq(body, blob_slice(schedule->graph->body));
 }
 
-/* The graph that was put under this name, this time or before; two may differ in their bound alone. */
+/*
+ * Return the schedule from which this run began: the present one of this name or an earlier one. Two may differ in
+ * their limit of active jobs alone.
+ */
 static const struct sim_schedule *schedule_of(const struct sim_world *world, uint32_t name, const struct row_run *run,
 					      struct slice body)
 {
@@ -102,7 +107,7 @@ static const struct sim_schedule *schedule_of(const struct sim_world *world, uin
 	return NULL;
 }
 
-/* A run that nobody submitted is a graph of its own from here on. */
+/* Make a graph for a run that a schedule began, so that the other checks know its jobs. */
 static void schedules_row(struct sim_world *world, const struct row *row, struct oracle_job *job, const struct outbox *outbox)
 {
 	const struct row_run *run = row->table == TABLE_spec && row->spec.part == 0 ? run_in(outbox, row->spec.run) : NULL;
@@ -149,7 +154,7 @@ static void count_runs(struct sim_world *world, struct passage *passage, uint32_
 	}
 }
 
-/* ---- what was said ---- */
+/* ---- what people did to the schedule ---- */
 
 static void said(struct sim_world *world, struct passage *passage, const struct sim_act *act, uint64_t count)
 {
@@ -190,7 +195,7 @@ static void collect_acts(struct sim_world *world, struct passage *passage, uint3
 	}
 }
 
-/* ---- what must hold ---- */
+/* ---- checks ---- */
 
 #define FAIL(passage, what) world_fail(world, "schedule %s: " what, sim_schedule_names[(passage)->known - world->oracle.schedules])
 
@@ -215,7 +220,7 @@ static void check_next(struct sim_world *world, const struct passage *passage)
 		FAIL(passage, "it waits for the times of a clock that was wrong");
 }
 
-/* How many came, and how many of them it wants. */
+/* Count the times that came in this turn, and those that should begin a run by the schedule's catch-up rule. */
 static void judge_times(const struct sim_world *world, struct passage *passage)
 {
 	const struct sim_schedule *old = passage->known->said;
@@ -265,7 +270,8 @@ static void check_counts(struct sim_world *world, const struct passage *passage)
 static void check_overlap(struct sim_world *world, const struct passage *passage)
 {
 	enum overlap overlap = passage->known->said->spec.overlap;
-	bool unsure = passage->put && passage->said->spec.overlap != overlap;    /* what waits in line goes by the new one */
+	/* runs that wait in line follow the new overlap rule */
+	bool unsure = passage->put && passage->said->spec.overlap != overlap;
 
 	if (overlap != OVERLAP_ALLOW && passage->lived > 0 && passage->begun > passage->fires && !unsure)
 		FAIL(passage, "a run begins while another lives");
@@ -317,7 +323,7 @@ static void passage_check(struct sim_world *world, struct passage *passage)
 	if (!passage->said)
 		return;
 	check_spec(world, passage);
-	if (!known->said || passage->removed) {          /* a new one */
+	if (!known->said || passage->removed) {          /* the schedule is new */
 		known->row = (struct row_schedule){ .next_ms = passage->row->next_ms };
 		known->stalled = 0;
 		if (passage->row->next_ms != first_after(passage->said, passage->wall_ms))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What tenants have of the cluster: none more jobs out than it may, whatever people set meanwhile; and of two that both
- * have jobs waiting, each gets as many as its weight says, one more or less. That is looked at in worlds where all jobs
- * want the same and tenants alone tell them apart.
+ * Shares of tenants: no tenant has more active jobs than its limit, whatever people set meanwhile. And of two
+ * tenants that both have jobs waiting each gets a number in proportion to its weight, within one job. The second is
+ * checked in worlds where all jobs want the same and only tenants differ (fair).
  */
 #include "oracle.h"
 
@@ -66,7 +66,8 @@ static bool is_as_said(const struct oracle_tenant *tenant, const struct sim_act 
 static void share_turn(struct sim_world *world, const struct outbox *outbox)
 {
 	const struct sim_act *last[SIM_TENANTS] = { NULL };
-	uint32_t changes[SIM_TENANTS + 1] = { 0 };       /* that nobody asked for in this turn: with the first run of one comes one */
+	/* changes of each tenant without an act in this turn: its first run sets it once */
+	uint32_t changes[SIM_TENANTS + 1] = { 0 };
 
 	for (uint32_t i = 0; i < SIM_TENANTS; i++)
 		world->oracle.tenants[i].given = 0;
@@ -122,7 +123,10 @@ static void check_pair(struct sim_world *world, uint32_t a, uint32_t b)
 	}
 	pair->a += x->given;
 	pair->b += y->given;
-	/* a/wa against b/wb, each a job off: times both weights. One may be that of a weight which people changed since. */
+	/*
+	 * Compare a/weight_a with b/weight_b, each within one job; both sides are multiplied by both weights. A
+	 * weight may have been smaller before, so the smallest counts.
+	 */
 	bound = x->weight * y->weight / (x->least ? x->least : 1) + x->weight * y->weight / (y->least ? y->least : 1) + 1;
 	ahead = (int64_t)(pair->a * y->weight) - (int64_t)(pair->b * x->weight);
 	if (ahead > bound || ahead < -bound)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sub-runs: the end of one decides its job, in the same transaction; an attempt has one; none lives that no job
- * waits for, and nothing in it begins once that is being stopped.
+ * Sub-runs: the end of a sub-run ends its job in the same transaction; each attempt has one sub-run; no sub-run
+ * lives for which no job waits; and no job in it starts after its job was told to stop.
  */
 #include "oracle.h"
 
@@ -14,7 +14,7 @@ static const struct row_run *run_row(struct sim_world *world, uint64_t number)
 	return row ? &row->run : NULL;
 }
 
-/* A run that a job began is known by that job's part of the graph. */
+/* Note the graph of a sub-run, which is part of the graph of its job. */
 static void know(struct sim_world *world, const struct row_run *row)
 {
 	const struct row_run *up = run_row(world, (uint64_t)row->parent_run);
@@ -25,7 +25,7 @@ static void know(struct sim_world *world, const struct row_run *row)
 	if (!row->parent || map_get(&world->oracle.runs, (uint64_t)row->run))
 		return;
 	if (up)
-		know(world, up);         /* they may have begun in one turn */
+		know(world, up);         /* both runs may have begun in the same turn */
 	graph = oracle_graph(world, (uint64_t)row->parent, &first);
 	index = (uint64_t)row->parent - first;
 	if (!up || !graph || index >= graph->count || !graph->subs || !graph->subs[index])
@@ -34,7 +34,7 @@ static void know(struct sim_world *world, const struct row_run *row)
 	*known = *graph->subs[index];
 	known->run = known->durable_run = (uint64_t)row->run;
 	known->first = (uint64_t)row->first;
-	memset(known->key, 0xff, sizeof(known->key));    /* nobody's */
+	memset(known->key, 0xff, sizeof(known->key));    /* a key that no request has */
 	known->answered = true;
 	known->borrowed = true;
 	known->tenant = oracle_root(graph)->tenant;
@@ -47,7 +47,7 @@ static void know(struct sim_world *world, const struct row_run *row)
 	world->graphs[world->graph_count++] = known;
 }
 
-/* That it lives, and that its job waits for it, are the same. */
+/* Check that the sub-run lives exactly as long as its job waits for it. */
 static void check_run(struct sim_world *world, const struct row_run *row)
 {
 	const struct row *job = disk_get(&world->disk, TABLE_job, (uint64_t)row->parent);
@@ -98,7 +98,9 @@ static void subruns_row(struct sim_world *world, const struct row *row, struct o
 		world_fail(world, "job %u has a sub-run and is none", (unsigned)job->job);
 }
 
-/* The rows are those of the end of the turn: an attempt that isn't the last of it can't be judged by them. */
+/*
+ * The rows show the end of the turn. They say nothing about an attempt that another one followed in the same turn.
+ */
 static void subruns_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			  const struct rec_job_spec *spec, int64_t wall_ms)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waits by the world's own clock: none is shorter than what was asked for, and none longer while the master is
- * there, whatever wall clocks are set to. Dates are of the wall clock. Deadlines hold (I12 for the backoff).
+ * Times, by the world's own clock, which nobody sets: no wait is shorter than asked for, and none longer while the
+ * master runs, whatever wall clocks are set to. Dates follow the wall clock. Deadlines hold. (I12 for backoffs.)
  */
 #include "oracle.h"
 
-#define LATE_MS 60                       /* turns are decided a little after what wakes them */
-#define REBOOT_MS 10                     /* clocks that are read in milliseconds, twice */
+#define LATE_MS 60                       /* tolerance: a turn is decided a little after the timer that caused it */
+/* tolerance: clocks are read in whole milliseconds, before and after the reboot */
+#define REBOOT_MS 10
 
-struct wait {                            /* that began then and takes so long */
+struct wait {                            /* a wait: when it began and how long it should take */
 	int64_t since_ns;
 	uint64_t ms;
 };
@@ -35,9 +36,10 @@ static bool is_late(const struct sim_world *world, const struct wait *wait)
 
 	if (due_ns < world->up_ns)
 		due_ns = world->up_ns;
-	if (wait->since_ns < world->stopped_until_ns)            /* a stopped master is late */
+	/* while the master was paused it could only be late */
+	if (wait->since_ns < world->stopped_until_ns)
 		return false;
-	/* Of a turn that was decided by the master before this one nothing is said. */
+	/* Turns that an earlier life of the master decided can't be judged. */
 	return wait_known(world, wait) && world->oracle.decided_ns >= world->up_ns &&
 	       world->oracle.decided_ns > due_ns + LATE_MS * MS;
 }
@@ -74,7 +76,10 @@ static int64_t submitted_ns(struct sim_world *world, uint64_t serial)
 	return graph ? graph->submitted_ns : 0;
 }
 
-/* The time that a job has after the end of its run. True: nothing else is to be said of its deadline. */
+/*
+ * Check the limited time of an `always` job after its run was told to end. Returns true if the job's deadline needs
+ * no other check.
+ */
 static bool check_ending(struct sim_world *world, const struct rec_event *event, const struct oracle_job *job,
 			 const struct rec_job_spec *spec)
 {
@@ -162,7 +167,7 @@ static void times_row(struct sim_world *world, const struct row *row, struct ora
 	for (struct oracle_walk walk = { 0 }; row->table == TABLE_run && row->run.held &&
 	     (serial = oracle_run_next(world, (uint64_t)row->run.run, &walk)) != 0;)
 		oracle_job(world, serial)->was_held = true;
-	/* Once, and again when a run of it was pruned and its key is new. */
+	/* Note the time of submission: once, and again if the run was pruned and its key submitted anew. */
 	if (graph && graph->submitted_run < (uint64_t)row->run.run) {
 		graph->submitted_run = (uint64_t)row->run.run;
 		graph->submitted_ns = world->oracle.decided_ns;

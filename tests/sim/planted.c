@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which bug is planted. Compiled twice: for titan-sim, whose core has none, and for titan-sim-planted. */
+/*
+ * Which planted bug is switched on. This file is compiled twice: for titan-sim, whose core contains no bugs, and
+ * for titan-sim-planted.
+ */
 #include "tests/sim/planted.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The planted bugs by name. Only titan-sim-planted has a core and a ledger that ask for them (base/planted.h). */
+/* The planted bugs by name. Only the core and the ledger of titan-sim-planted contain them (base/planted.h). */
 #ifndef TITAN_SIM_PLANTED_H
 #define TITAN_SIM_PLANTED_H
 
@@ -15,13 +15,13 @@ enum planted_bug {
 
 extern enum planted_bug planted_bug;
 
-/* Switch this bug on, for all schedules. Print why it can't be and return false if it can't. */
+/* Switch a bug on for all schedules. On an unknown name, or in titan-sim, print why not and return false. */
 bool planted_set(const char *name);
 
-/* The one that is on, or "". */
+/* Return the name of the bug that is switched on; "": none. */
 const char *planted_name(void);
 
-/* Print name, tab and description of each. */
+/* Print each bug's name, a tab, and its description. */
 void planted_print(void);
 
 #ifdef TITAN_PLANTED

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A master that prunes: it reads rows of some runs, ended or not, and a while later offers them to the core; the logs
- * of what is durably on its way out are removed at some time. What was read doesn't survive a crash.
+ * The pruning of the simulated master: it reads the rows of some runs, ended or not, and later offers them to the
+ * core to prune. The logs of runs whose pruning is durable are removed at a random time. Rows that were read are
+ * lost in a crash.
  */
 #include "sim.h"
 
@@ -21,7 +22,10 @@ static void keep_row(struct sim_prune *prune, const struct row *row)
 	prune->arena = copy.arena;
 }
 
-/* Those stay here: what their jobs are is known of one run a graph. */
+/*
+ * Check whether jobs were added to the run. Such runs aren't pruned here, because the oracle knows only one graph
+ * of a pruned run.
+ */
 static bool was_added_to(const struct sim_world *world, int64_t run)
 {
 	for (size_t i = 0; i < world->disk.count; i++) {
@@ -69,7 +73,7 @@ void prune_forget(struct sim_world *world)
 	*prune = (struct sim_prune){ 0 };
 }
 
-/* Whose row is on disk: only then may the logs go. */
+/* List the runs whose logs are removed now. Logs are removed only when the row that announces it is on disk. */
 static size_t logs_gone(struct sim_world *world, uint64_t *gone)
 {
 	size_t count = 0;
@@ -93,10 +97,10 @@ bool prune_some(struct sim_world *world)
 	struct core_input input = { .kind = INPUT_PRUNE };
 	uint64_t *gone;
 
-	/* In some schedules; the others are as they would be without. */
+	/* Only a third of the schedules prune; the random numbers of the others stay the same. */
 	if (world->seed % 3 != 0)
 		return false;
-	/* What was read waits: meanwhile runs come back and end again. */
+	/* Rows that were read wait for a while, in which their runs may be retried and end again. */
 	if (world->faults && !world_chance(world, prune->count == 0 ? 50 : world->seed % 2 ? 8 : 50))
 		return prune_left(world);
 	if (world->faults && prune->count == 0) {

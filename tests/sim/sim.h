@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The simulator: one master, some workers and a client in one process, on a virtual clock, over an
- * unreliable network, with crashes of every part at any step. The core and the worker's ledger are the
- * product's own code. What the disk holds survives a crash; what was in flight may or may not.
+ * The simulator: one master, some workers and a client in one process, on a virtual clock, over an unreliable
+ * network, with crashes of every part at any step. The core and the worker's ledger are the product's own code.
+ * What is on disk survives a crash; messages under way may be lost.
  *
- * A schedule is a function of its seed. The oracle watches what really happened (processes, rows that
- * became durable, answers that were given) and knows nothing of how the core decides.
+ * A schedule is determined by its seed. The oracle watches what really happened (processes, rows that became
+ * durable, answers that were sent) and knows nothing of how the core decides.
  */
 #ifndef TITAN_SIM_H
 #define TITAN_SIM_H
@@ -24,8 +24,9 @@
 #define SIM_WORKERS_MAX 4
 #define MS NS_PER_MS
 #define WALL_START_MS INT64_C(1700000000000)
-#define SIM_PEOPLE 4                     /* principal 1, sim, submits */
-#define ACT_BASE UINT64_C(1000000)       /* requests of acts, behind those of graphs */
+#define SIM_PEOPLE 4                     /* the first of them, "sim", is principal 1 and submits everything */
+/* requests of acts have numbers from here on, requests of graphs lower ones */
+#define ACT_BASE UINT64_C(1000000)
 
 /* ---- graphs that the client makes (graph.c) ---- */
 
@@ -35,8 +36,9 @@ enum sim_condition_kind { CONDITION_CONST, CONDITION_STATE, CONDITION_CODE, COND
 
 struct sim_condition {
 	enum sim_condition_kind kind;
-	uint64_t need;                   /* STATE, CODE */
-	uint64_t value;                  /* CONST; a mask; a code; GATE: least */
+	uint64_t need;                   /* for STATE and CODE: the parent, as an index into the job's needs */
+	/* CONST: 0 or 1; STATE: a mask of states; CODE: the exit code; GATE: how many parts must be true */
+	uint64_t value;
 	enum expr_compare compare;
 	struct sim_condition *of[CONDITION_PARTS];
 	size_t count;
@@ -52,37 +54,40 @@ struct sim_graph {
 	uint8_t digest[32];
 	char name[32];
 	uint32_t count;
-	bool invalid;                    /* must be refused */
+	bool invalid;                    /* the master must refuse it */
 	uint32_t max_jobs;
-	uint32_t tenant;                 /* 0: who submits; else t1 to t3 */
-	unsigned group;                  /* of the run as a whole, in graph_group_names, + 1; 0: none */
-	uint32_t group_states;           /* the limit that it gives that */
-	struct {                         /* the run, by the latest turn that said something of it */
-		uint64_t run, first;     /* run 0: there is none */
+	uint32_t tenant;                 /* 0: the submitter's own tenant; else t1 to t3 */
+	unsigned group;                  /* concurrency group of the run: index in graph_group_names + 1; 0: none */
+	uint32_t group_states;           /* the limit that the run states for that group; 0: none */
+	struct {                         /* the run by the latest turn that changed it, durable or not */
+		uint64_t run, first;     /* run 0: the graph isn't a run yet */
 		bool live, seated;
-		bool sits_down;          /* in this turn */
+		bool sits_down;          /* the run took its place in its group in this turn */
 	} decided;
-	struct slice context;            /* a run_context record of all jobs, in the arena; or empty */
-	struct rec_job_spec *jobs;       /* in the arena */
-	struct sim_condition **needs_trees, **when_trees;        /* of jobs; NULL: the graph has none */
-	struct sim_graph **subs;         /* of jobs: what runs instead of a command; NULL: the graph has none */
-	unsigned within;                 /* how many graphs it is within */
+	struct slice context;            /* encoded run_context of all jobs, in the arena; or empty */
+	struct rec_job_spec *jobs;       /* all jobs, in the arena */
+	/* the expressions of each job; NULL: no job has one */
+	struct sim_condition **needs_trees, **when_trees;
+	/* for each job the graph of its sub-run, or NULL; NULL: no job is a sub-run */
+	struct sim_graph **subs;
+	unsigned within;                 /* depth: number of graphs around this one; 0: not a sub-run */
 	uint64_t features;
-	bool borrowed;                   /* of a sub-run: all but itself is that of its graph */
+	/* the struct is a copy for a sub-run: its contents belong to the enclosing graph */
+	bool borrowed;
 	struct blob *body;
 	struct arena arena;
-	uint64_t run;                    /* as acknowledged; 0 until then */
+	uint64_t run;                    /* number of the run as the client was told; 0: not yet */
 	bool answered;
-	uint64_t admitted;               /* the turn that took it and isn't durable; 0: none */
-	const struct sim_schedule *schedule;     /* that began it: nobody submitted it */
-	uint64_t first, durable_run;     /* serial number of its first job and its run, once durable */
-	struct sim_graph *into;          /* what it is added to, or NULL: it is a run of its own */
-	struct sim_parent *parents;      /* jobs of that run: needs of count + i */
+	uint64_t admitted;               /* the turn that accepted it, while that isn't durable; 0: none */
+	const struct sim_schedule *schedule;     /* the schedule that began the run; NULL: it was submitted */
+	uint64_t first, durable_run;     /* serial number of its first job, and its run; 0 until they are durable */
+	struct sim_graph *into;          /* the graph to whose run it is added; NULL: it is a run of its own */
+	struct sim_parent *parents;      /* parents in that run: a need of count + i means parents[i] */
 	uint32_t parent_count;
-	bool was_closed;                 /* its run has ended or was cancelled, at some time */
-	int64_t submitted_ns;            /* decided, durably */
-	uint64_t submitted_run;          /* as which */
-	struct row_run last_row;         /* durable; numbers only */
+	bool was_closed;                 /* its run ended or was cancelled at some time */
+	int64_t submitted_ns;            /* when its submit was decided; 0 until that is durable */
+	uint64_t submitted_run;          /* number of the run that the submit became */
+	struct row_run last_row;         /* the latest durable row, without its texts */
 };
 
 enum sim_feature {
@@ -94,7 +99,7 @@ enum sim_feature {
 #define GRAPH_FEATURE(name, per_mille, what) FEATURE_##name,
 #include "topics.def"
 #undef GRAPH_FEATURE
-	FEATURE_COUNT                    /* 64 at most */
+	FEATURE_COUNT                    /* at most 64 */
 };
 
 #define JOB_FEATURE(name, per_mille, what) void job_##name(struct rand_state *rand, struct sim_graph *graph, \
@@ -104,10 +109,10 @@ enum sim_feature {
 #undef JOB_FEATURE
 #undef GRAPH_FEATURE
 
-/* Beside others that were added to it, if it is added to one. */
+/* Make a graph. into, others: the run that it is added to, and the graphs of that run whose jobs it may need. */
 struct sim_graph *graph_make(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features,
 			     struct sim_graph *into, struct sim_graph *const *others, size_t other_count);
-/* graph_grow.c: some of its jobs need jobs of the run that they are added to */
+/* graph_grow.c: let some jobs need jobs of the run to which the graph is added */
 void graph_take_parents(struct rand_state *rand, struct sim_graph *graph, struct sim_graph *const *others,
 			size_t other_count);
 struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, uint32_t most, uint64_t features,
@@ -116,8 +121,8 @@ struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, ui
 uint64_t graph_features_draw(struct rand_state *rand);
 void graph_free(struct sim_graph *graph);
 #define SIM_LABELS 3
-#define SIM_KINDS 3                      /* of resources */
-#define SIM_MOST 4                       /* of a kind, that a worker offers */
+#define SIM_KINDS 3                      /* number of kinds of resources */
+#define SIM_MOST 4                       /* most of one kind that a worker offers */
 #define SIM_POOLS 3
 #define SIM_TENANTS 3
 #define SIM_GROUPS 3
@@ -125,84 +130,87 @@ void graph_free(struct sim_graph *graph);
 #define SIM_OWNERS 2                     /* people who take locks */
 extern const char *const graph_lock_names[SIM_LOCKS], *const graph_owner_names[SIM_OWNERS];
 bool graph_names_lock(const struct rec_job_spec *job, unsigned lock, bool *ret_shared);
-/* What people want of a lock, in the number of an act: owner, shared, and for how long. */
+/* A request for a lock packed into the number of an act: owner, shared or exclusive, and its time limit. */
 #define LOCK_NUMBER(owner, shared, ttl_ms) ((uint64_t)(owner) | (uint64_t)(shared) << 1 | (uint64_t)(ttl_ms) << 2)
 #define LOCK_OWNER(number) ((unsigned)(number) & 1)
 #define LOCK_SHARED(number) (((number) >> 1 & 1) != 0)
 #define LOCK_TTL_MS(number) ((number) >> 2)
-/* What a person sets of a tenant, as the number of an act: jobs that queue and that are out, 0 for any. */
+/*
+ * A request for a tenant packed into the number of an act: weight, limit of active jobs, limit of queued jobs (0:
+ * no limit).
+ */
 #define TENANT_NUMBER(weight, limit, most) ((uint64_t)(most) << 16 | (uint64_t)(weight) << 8 | (limit))
 #define TENANT_MOST(number) ((number) >> 16)
 #define TENANT_WEIGHT(number) ((number) >> 8 & 255)
 #define TENANT_LIMIT(number) ((number) & 255)
 extern const char *const graph_group_names[SIM_GROUPS];
-/* Does the job name this one, and which limit does it state? */
+/* Check whether the job names this group; *ret_states is the limit that it states, or 0. */
 bool graph_names_group(const struct rec_job_spec *job, unsigned group, uint32_t *ret_states);
 extern const char *const graph_label_names[SIM_LABELS];
 extern const char *const graph_kind_names[SIM_KINDS];
 extern const char *const graph_tenant_names[SIM_TENANTS];
-extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the default */
+extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the default pool */
 void graph_asks(const struct rec_job_spec *job, uint64_t ret_asks[SIM_KINDS]);
-extern const char *const graph_people[SIM_PEOPLE];       /* by principal - 1 */
+extern const char *const graph_people[SIM_PEOPLE];       /* people's names, by principal - 1 */
 
-/* ---- schedules, in minutes of a clock that is so far from UTC (client_schedule.c) ---- */
+/* ---- schedules, in minutes of local time (client_schedule.c) ---- */
 
 #define SIM_SCHEDULES 2
 
-struct sim_schedule {                    /* as somebody put it, once */
-	uint32_t name;                   /* of sim_schedule_names */
+struct sim_schedule {                    /* a schedule as a person sent it once */
+	uint32_t name;                   /* index in sim_schedule_names */
 	struct sim_graph *graph;
-	uint64_t minutes;                /* bits */
+	uint64_t minutes;                /* one bit for each minute of the hour at which it fires */
 	uint32_t hours;
 	int32_t offset_s;
 	char cron[200];
 	struct rec_schedule_spec spec;
 	uint8_t zone[12];
-	bool borrowed;                   /* its key is that of another, and so is its graph */
+	bool borrowed;                   /* its key and its graph belong to another schedule that was sent before */
 	uint8_t digest[32];
 };
 
 extern const char *const sim_schedule_names[SIM_SCHEDULES];
 
-/* ---- what is durable (disk.c) ---- */
+/* ---- the simulated disk (disk.c) ---- */
 
 struct disk_row {
 	struct row row;
-	struct arena arena;              /* its texts and blobs */
+	struct arena arena;              /* memory of the row's texts and blobs */
 };
 
 struct disk {
-	struct name_map rows;            /* key bytes to struct disk_row */
-	struct name_map buried;          /* what was pruned, for those who watch */
-	struct disk_row **order;         /* as first put */
+	struct name_map rows;            /* from the bytes of the key to struct disk_row */
+	struct name_map buried;          /* pruned rows, which the oracle still reads */
+	struct disk_row **order;         /* the rows in the order in which they were first put */
 	size_t count, cap;
-	uint64_t turn;                   /* latest applied */
-	uint64_t hash_after;             /* of the core's state in that turn */
-	struct now now;                  /* when it was decided */
+	uint64_t turn;                   /* the latest turn on disk */
+	uint64_t hash_after;             /* hash of the core's state after that turn */
+	struct now now;                  /* the time of that turn */
 };
 
 void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now);
-const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key);  /* buried ones, too */
+const struct row *disk_get(const struct disk *disk, enum row_table table, uint64_t key);  /* finds pruned rows, too */
 bool disk_is_buried(const struct disk *disk, uint64_t run);
 const struct row *disk_get_text(const struct disk *disk, enum row_table table, struct slice key);
 enum err disk_load(const struct disk *disk, struct core *core, struct error *error);
 void disk_free(struct disk *disk);
 
-/* ---- messages and the world's events ---- */
+/* ---- messages and events ---- */
 
-struct sim_load {                        /* of a worker's machine, as it says */
+struct sim_load {                        /* load of a worker's machine, as the worker reports it */
 	uint64_t cpu_permille, gpu_permille, start_us;
 };
 
 struct message {
 	enum opcode op;
-	struct sim_graph *graph;                 /* SUBMIT, ACCEPTED, ERROR to it */
+	struct sim_graph *graph;                 /* of SUBMIT and its answer */
 	uint64_t request, run;
 	enum act_verb verb;
 	uint64_t value, principal;
-	char job[16];                            /* of ACT; empty: the whole run */
-	char target[16];                         /* of PUSHBACK */
-	uint8_t digest[32];                      /* of a decision */
+	char job[16];                            /* of ACT: the job's name; empty: the whole run */
+	char target[16];                         /* of PUSHBACK: the job to push back to */
+	uint8_t digest[32];                      /* of a vote: what the person was shown */
 	size_t digest_len;
 	enum object_kind kind;                   /* of SET */
 	uint64_t number;                         /* of SET */
@@ -212,9 +220,9 @@ struct message {
 	unsigned pool;
 	struct rec_held *held;
 	struct rec_assign *assign;
-	struct blob *context;                    /* of CONTEXT, for slot value */
+	struct blob *context;                    /* of CONTEXT: what the worker keeps in slot number value */
 	struct rec_stop *stop;
-	struct rec_attempt *attempts;            /* RECALL, ACK */
+	struct rec_attempt *attempts;            /* of RECALL and ACK */
 	struct rec_started *started;
 	struct rec_done *done;
 	size_t count;
@@ -235,7 +243,7 @@ struct event {
 	int64_t at_ns;
 	uint64_t order;
 	enum happening what;
-	uint32_t who;                    /* worker; SIM_WORKERS_MAX is the client */
+	uint32_t who;                    /* index of the worker; SIM_WORKERS_MAX: the client */
 	uint64_t a, b;
 	struct message *message;
 };
@@ -243,71 +251,71 @@ struct event {
 struct sim_conn {
 	uint64_t id;
 	uint32_t who;
-	bool peer_open;                  /* the peer still uses it */
-	bool master_open;                /* the master hasn't heard of its end */
-	bool lossy;                      /* what was in flight when it broke is lost */
+	bool peer_open;                  /* the peer's end is open */
+	bool master_open;                /* the master's end is open: it hasn't noticed a break yet */
+	bool lossy;                      /* messages under way at the break are lost */
 	int64_t last_to_master_ns, last_to_peer_ns;
 };
 
-/* ---- processes and the parts ---- */
+/* ---- processes and workers ---- */
 
 struct process {
 	uint64_t job, epoch;
 	uint64_t id;
 	bool alive;
 	bool asked_to_stop;
-	bool ours;                       /* a child of the present keeper: its status will be known */
-	bool dies;                       /* with its keeper */
+	bool ours;                       /* a child of the present keeper, which will learn its exit status */
+	bool dies;                       /* it is killed when its keeper dies */
 	int64_t started_ns;
 };
 
 struct spooled {
 	uint64_t job, epoch;
 	bool ended;
-	bool started_written, ended_written;     /* not while the disk is full */
-	bool acked;                      /* and that isn't written */
-	int64_t at_ns;                   /* of the latest word in it; only the machine's death can lose it */
+	bool started_written, ended_written;     /* the record is on disk; it isn't while the disk is full */
+	bool acked;                      /* the master acknowledged the result; this isn't written to the spool */
+	int64_t at_ns;                   /* when the latest record was written; a crash of the machine may lose it */
 	struct rec_done result;
 };
 
 struct link_item {
 	uint64_t job, epoch;
 	enum attempt_phase phase;
-	struct rec_started started;      /* job is 0 until it was told */
+	struct rec_started started;      /* .job is 0 until the keeper reported the start */
 	struct rec_done done;
 };
 
 struct sim_link {
 	bool up;
-	bool listed;                     /* the keeper has said all it has */
+	bool listed;                     /* the keeper has sent its whole inventory */
 	uint64_t life;
-	int64_t cut_ns;                  /* what the one before this said until then was read */
-	int64_t echo_ns;                 /* the master was heard */
+	int64_t cut_ns;                  /* the keeper still reads what the link before this one sent until then */
+	int64_t echo_ns;                 /* when the master was last heard */
 	int64_t paused_until_ns;
 	int64_t last_to_keeper_ns, last_to_link_ns;
 	struct link_item *items;
 	size_t count, cap;
-	struct blob *contexts[LIMIT_WORKER_CONTEXTS];    /* of this connection, by slot */
+	struct blob *contexts[LIMIT_WORKER_CONTEXTS];    /* what the master put in each slot, on this connection */
 };
 
 struct sim_worker {
 	char name[16];
 	uint32_t index, slots;
-	uint32_t contexts;               /* slots for those; 0: it doesn't know them */
-	unsigned labels;                 /* bits, of graph_labels */
-	uint64_t offers[SIM_KINDS];      /* of graph_kind_names; of its latest keeper */
+	uint32_t contexts;               /* number of context slots that it offers; 0: it doesn't support contexts */
+	unsigned labels;                 /* bits by graph_label_names */
+	uint64_t offers[SIM_KINDS];      /* by graph_kind_names; what its present keeper offers */
 	struct resource_list offer_list;
-	unsigned pool;                   /* of graph_pool_names */
+	unsigned pool;                   /* index in graph_pool_names */
 	uint64_t instance;
 	bool keeper_up;
 	bool welcomed;
 	int64_t hello_ns, welcomed_ns, lease_ms;
-	int64_t paused_until_ns;         /* its keeper */
-	int64_t cut_until_ns;            /* the network between it and the master is down */
-	int64_t deaf_until_ns, mute_until_ns;    /* one way of it */
-	int64_t full_until_ns;           /* its disk */
+	int64_t paused_until_ns;         /* the keeper is paused until then */
+	int64_t cut_until_ns;            /* the network between worker and master is down until then */
+	int64_t deaf_until_ns, mute_until_ns;    /* messages in one direction are delayed until then */
+	int64_t full_until_ns;           /* its disk is full until then */
 	struct sim_link link;
-	struct sim_conn *conn;           /* the link's, as the two before it */
+	struct sim_conn *conn;           /* the link's connection to the master */
 	struct ledger *ledger;
 	struct process *processes;
 	size_t process_count, process_cap;
@@ -316,14 +324,14 @@ struct sim_worker {
 };
 
 struct sim_turn {
-	struct outbox outbox;            /* first: the commit queue points to it */
+	struct outbox outbox;            /* first member: the commit queue points to it */
 	uint64_t hash_after;
 	struct now now;
 	int64_t decided_ns;              /* by the world's own clock */
 	int64_t wall_offset_ms;
 };
 
-struct sim_prune {                       /* rows that were read, to be pruned in a later turn */
+struct sim_prune {                       /* rows that the master read and will prune in a later turn */
 	struct row *rows;
 	size_t count, cap;
 	struct arena arena;
@@ -334,72 +342,74 @@ struct sim_master {
 	bool up;
 	struct sim_prune prune;
 	struct core *core;
-	const struct outbox *deciding;   /* of the turn under way */
+	const struct outbox *deciding;   /* outbox of the turn that is being decided */
 	struct commit_queue commits;
-	struct outbox **committing;      /* handed to the store, oldest first */
+	struct outbox **committing;      /* turns that were handed to the store, oldest first */
 	size_t commit_count, commit_cap;
-	size_t batch;                    /* of them, in the transaction under way */
-	uint64_t life;                   /* events of an earlier life do nothing */
+	size_t batch;                    /* how many of them are in the transaction under way */
+	/* number of the master's process; events planned for an earlier one do nothing */
+	uint64_t life;
 	struct event *inbox;
 	size_t inbox_count, inbox_cap;
 	bool turn_planned;
-	uint64_t turn_number;            /* of the plan that counts: a nearer one replaces it */
+	uint64_t turn_number;            /* number of the latest planned turn, which replaces earlier plans */
 	int64_t due_planned_ns, lease_ms;
 	int64_t paused_until_ns, full_until_ns, slow_until_ns;
-	bool commit_fails;               /* the next one that ends */
+	bool commit_fails;               /* the next commit fails */
 };
 
 struct oracle_job;
 
-struct sim_act {                         /* of the client, by its request */
+struct sim_act {                         /* a request of the client, by its number */
 	uint64_t run, value;
 	enum act_verb verb;
-	bool whole;                      /* of the run */
-	const struct rec_job_spec *spec; /* the job that was named, or NULL */
-	uint64_t job, person;            /* of a decision: serial number, principal */
-	uint8_t digest[32];              /* of what they were shown */
-	size_t digest_len;               /* 0: they were shown nothing */
-	uint32_t round;                  /* of the gate, as it was shown */
-	enum object_kind kind;           /* of SET, which has no run: a worker or a pool */
+	bool whole;                      /* it is about the whole run */
+	const struct rec_job_spec *spec; /* the job that was named; NULL: none */
+	uint64_t job, person;            /* of a vote: serial number of the job, and principal */
+	uint8_t digest[32];              /* of a vote: the digest of what the person was shown */
+	size_t digest_len;               /* 0: the person was shown nothing */
+	uint32_t round;                  /* round of the gate as it was shown */
+	enum object_kind kind;           /* of SET: the kind of object, such as a worker or a pool */
 	enum set_verb set;
-	uint32_t object;                 /* its index */
-	uint64_t number;                 /* of SET, by kind */
-	const struct sim_schedule *schedule;     /* PUT */
-	uint64_t fence;                  /* as it was answered */
-	uint64_t *jobs;                  /* CANCEL: of the run, and their rounds, when it was decided */
+	uint32_t object;                 /* of SET: index of the object */
+	uint64_t number;                 /* of SET: its meaning depends on kind */
+	const struct sim_schedule *schedule;     /* of SET with PUT */
+	uint64_t fence;                  /* fencing number in the answer */
+	/* of CANCEL: the jobs that it covers, and their rounds, when it was decided */
+	uint64_t *jobs;
 	uint32_t *rounds;
 	uint32_t job_count;
 };
 
-struct oracle_worker {                   /* a worker, by its index, as decided */
-	uint64_t number;                 /* 0: none yet, or forgotten */
+struct oracle_worker {                   /* a worker as the latest turn left it, by its index */
+	uint64_t number;                 /* 0: it never connected, or was forgotten */
 	enum worker_standing standing;
 	uint64_t newest_conn;
-	uint64_t offers[SIM_KINDS];      /* as it said last */
+	uint64_t offers[SIM_KINDS];      /* as in its latest HELLO */
 	unsigned pool;
-	uint64_t conn;                   /* the master believes it on this one; 0: it may not */
+	uint64_t conn;                   /* the connection that the master surely believes alive; 0: none */
 	int64_t heard_ns;
 	struct sim_load load;
 	bool load_known;
-	int64_t hellos_ns[LIMIT_FLAP_DROPS - 1];         /* its latest ones, to this master */
-	int64_t refused_ns;              /* when it last gave a job back that it couldn't start; 0: never */
+	int64_t hellos_ns[LIMIT_FLAP_DROPS - 1];         /* times of its latest HELLOs to this life of the master */
+	int64_t refused_ns;              /* when it last returned a job that it couldn't start; 0: never */
 };
 
-struct oracle_schedule {                 /* durable */
-	const struct sim_schedule *said;         /* NULL: there is none */
-	struct row_schedule row;         /* its numbers */
-	uint64_t live;                   /* runs that haven't ended */
-	uint64_t last_begun;             /* the number of the last one */
-	unsigned stalled;                /* turns in which a run could have begun that waits in line */
+struct oracle_schedule {                 /* a schedule, durable */
+	const struct sim_schedule *said;         /* as a person set it; NULL: it doesn't exist */
+	struct row_schedule row;         /* its row, numbers only */
+	uint64_t live;                   /* number of its live runs */
+	uint64_t last_begun;             /* number of its latest run */
+	unsigned stalled;                /* turns in a row in which a waiting run could have begun and didn't */
 };
 
-struct oracle_tenant {                   /* as decided */
-	uint32_t weight, limit, most;    /* that are out, and that queue; 0: no limit */
-	uint32_t least;                  /* weight that it had; 0: nobody set one */
-	uint32_t given;                  /* in this turn */
+struct oracle_tenant {                   /* a tenant as the latest turn left it */
+	uint32_t weight, limit, most;    /* weight, and limits of active and of queued jobs; 0: no limit */
+	uint32_t least;                  /* smallest weight that it ever had; 0: never set */
+	uint32_t given;                  /* jobs assigned in this turn */
 };
 
-struct oracle_share_pair {               /* of two tenants: what they were given while both had more */
+struct oracle_share_pair {               /* for two tenants: jobs that each was given while both had more waiting */
 	uint64_t a, b;
 };
 
@@ -407,36 +417,39 @@ struct oracle {
 	struct oracle_tenant tenants[SIM_TENANTS];
 	struct oracle_share_pair shares[SIM_TENANTS * SIM_TENANTS];
 	struct oracle_schedule schedules[SIM_SCHEDULES];
-	bool loading;                    /* what becomes durable is of a start: nothing fires in it */
+	/* the rows come from loading at the master's start, where no schedule fires */
+	bool loading;
 	struct oracle_worker workers[SIM_WORKERS_MAX];
 	enum pool_state pools[SIM_POOLS];
-	uint32_t groups[SIM_GROUPS];     /* limits that people set; 0: none */
-	struct oracle_hold {             /* of a lock, by a person; fence 0: not */
+	uint32_t groups[SIM_GROUPS];     /* limits of concurrency groups that people set; 0: none */
+	struct oracle_hold {             /* a person's hold of a lock; fence 0: none */
 		uint64_t fence, ttl_ms;
 		bool shared;
-		int64_t since_ns;        /* taken, or taken again */
+		int64_t since_ns;        /* when it was taken or renewed */
 	} holds[SIM_LOCKS][SIM_OWNERS], holds_durable[SIM_LOCKS][SIM_OWNERS];
-	uint64_t fence;                  /* largest that somebody was told */
-	struct map jobs;                 /* serial to struct oracle_job */
-	struct map runs;                 /* run to struct sim_graph, once durable */
-	int64_t act;                     /* the latest act that is durable, and its hash */
+	uint64_t fence;                  /* largest fencing number in any answer */
+	struct map jobs;                 /* from serial number to struct oracle_job */
+	struct map runs;                 /* from run number to struct sim_graph, once durable */
+	int64_t act;                     /* number of the latest durable act, followed by its hash */
 	uint8_t act_hash[SHA256_SIZE];
-	struct map held_runs;            /* decided */
-	uint64_t came;                   /* serial number of what came last, of the turn's rows */
+	struct map held_runs;            /* runs that are held, as the latest turn left them */
+	/* first serial number of the latest added part among the rows of this turn */
+	uint64_t came;
 	uint64_t starts, results;
-	int64_t decided_ns;              /* when what is being made durable was decided */
-	int64_t wall_offset_ms;          /* then */
-	int64_t wrong_ns;                /* since when a reboot may have taken the wall clock's word for a step */
+	int64_t decided_ns;              /* when the turn that is becoming durable was decided */
+	int64_t wall_offset_ms;          /* the wall clock's error at that time */
+	/* when a reboot took a wrong wall clock for the time that passed; 0: never */
+	int64_t wrong_ns;
 };
 
 struct sim_world {
 	uint64_t seed;
 	struct rand_state rand;
 	int64_t now_ns;
-	int64_t wall_offset_ms;          /* from the right time: clocks are set */
-	uint64_t boots;                  /* of the master's machine */
-	int64_t boot_ns;                 /* when the last one was */
-	int64_t up_ns;                   /* when the master began to serve */
+	int64_t wall_offset_ms;          /* how far the wall clocks differ from the right time */
+	uint64_t boots;                  /* reboots of the master's machine */
+	int64_t boot_ns;                 /* when the last of them was */
+	int64_t up_ns;                   /* when the master's present process started */
 	struct event *heap;
 	size_t heap_count, heap_cap;
 	uint64_t order;
@@ -447,31 +460,32 @@ struct sim_world {
 	struct sim_worker workers[SIM_WORKERS_MAX];
 	uint32_t worker_count;
 	struct sim_conn *client_conn;
-	struct sim_graph **graphs;       /* those of schedules among them */
+	struct sim_graph **graphs;       /* all graphs, including runs of schedules and sub-runs */
 	size_t graph_count, graph_submitted, graph_target;
 	struct sim_schedule **schedules;
 	size_t schedule_count;
-	unsigned tenants_set;            /* bits, by this master or before: people change them from then on */
-	bool scheduling;                 /* people add some */
+	/* bits of the tenants that were set once; afterwards only people change them */
+	unsigned tenants_set;
+	bool scheduling;                 /* people add schedules */
 	size_t client_steps;
 	struct sim_act *acts;
 	size_t act_count, act_cap;
 	struct oracle oracle;
-	uint64_t features;               /* FEATURE_ bits: what the graphs of this schedule may have */
-	bool faults;                     /* the safety phase; later everything must come to rest */
-	bool fair;                       /* all jobs want the same, and only their tenants differ */
-	bool lengthy;                    /* jobs outlive keepers, connections and offers */
-	bool crowded;                    /* tenants may have few jobs queued */
-	bool brittle;                    /* much can't be started */
-	bool laden;                      /* machines have other things to do, and say so */
-	bool hasty;                      /* short leases and graces, so that they often end */
-	int64_t ending_ms;               /* what LIMIT_ENDING_MS is in this world */
-	int64_t slow_until_ns;           /* the network */
-	int64_t stopped_until_ns;        /* latest end of a pause of the master */
+	uint64_t features;               /* FEATURE_ bits that the graphs of this schedule may have */
+	bool faults;                     /* faults still happen; afterwards everything must come to rest */
+	bool fair;                       /* all jobs ask for the same, and only their tenants differ */
+	bool lengthy;                    /* jobs last longer than keepers, connections and offers */
+	bool crowded;                    /* tenants have small limits of queued jobs */
+	bool brittle;                    /* many attempts can't be started */
+	bool laden;                      /* the workers' machines have other load and report it */
+	bool hasty;                      /* leases and graces are short, so that they often end */
+	int64_t ending_ms;               /* this world's value of LIMIT_ENDING_MS */
+	int64_t slow_until_ns;           /* the network is slow until then */
+	int64_t stopped_until_ns;        /* when the latest pause of the master ends */
 	int64_t calm_ns;                 /* when the faults stopped */
 	unsigned fault_percent, fail_percent;
-	uint64_t trace;                  /* hash of all that happened */
-	bool story;                      /* print it */
+	uint64_t trace;                  /* hash of everything that happened */
+	bool story;                      /* print what happens */
 	uint64_t events_done;
 };
 
@@ -483,9 +497,9 @@ extern struct sim_totals sim_totals;
 extern const char *sim_failure;
 
 /* prune.c */
-bool prune_some(struct sim_world *world);        /* false: nothing of it is left to do */
-bool prune_left(const struct sim_world *world);  /* some of it isn't gone */
-void prune_forget(struct sim_world *world);      /* what was read */
+bool prune_some(struct sim_world *world);        /* returns false if nothing is left to prune */
+bool prune_left(const struct sim_world *world);  /* returns true while something is left to prune */
+void prune_forget(struct sim_world *world);      /* drops the rows that were read */
 
 /* moves.c */
 bool moves_print(uint64_t least);
@@ -498,7 +512,8 @@ uint64_t world_rand(struct sim_world *world, uint64_t limit);
 bool world_chance(struct sim_world *world, unsigned per_mille);
 void world_clock_set(struct sim_world *world);
 struct now world_time(const struct sim_world *world);
-struct now master_time(const struct sim_world *world);   /* by the clocks of its machine, which may have been rebooted */
+/* time by the clocks of the master's machine, which may have been rebooted */
+struct now master_time(const struct sim_world *world);
 void world_note(struct sim_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void world_fail(struct sim_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -521,7 +536,7 @@ void sim_master_crash(struct sim_world *world);
 void sim_master_receive(struct sim_world *world, const struct event *event);
 void sim_master_turn(struct sim_world *world);
 void sim_master_commit_done(struct sim_world *world);
-void sim_master_clock(struct sim_world *world);         /* its wall clock was set */
+void sim_master_clock(struct sim_world *world);         /* called when the master's wall clock was set */
 
 /* worker.c */
 void sim_worker_boot(struct sim_world *world, struct sim_worker *worker);
@@ -539,10 +554,12 @@ void link_boot(struct sim_world *world, struct sim_worker *worker);
 void link_crash(struct sim_world *world, struct sim_worker *worker, bool alone);
 void link_connect(struct sim_world *world, struct sim_worker *worker);
 void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life);
-void link_receive(struct sim_world *world, struct sim_worker *worker, struct event *event);      /* of the master */
+/* a message from the master */
+void link_receive(struct sim_world *world, struct sim_worker *worker, struct event *event);
 void link_from_keeper(struct sim_world *world, struct sim_worker *worker, const struct event *event);
 void link_from_keeper_plan(struct sim_world *world, struct sim_worker *worker, struct message *message);
-bool link_said(const struct sim_worker *worker, const struct event *event);      /* did it get that far? */
+/* true: the message got to the keeper before its link died */
+bool link_said(const struct sim_worker *worker, const struct event *event);
 
 /* client.c, client_people.c */
 #define PERSON(name, weight, what) bool person_##name(struct sim_world *world, const struct sim_graph *graph);
@@ -550,7 +567,7 @@ bool link_said(const struct sim_worker *worker, const struct event *event);     
 #include "topics.def"
 #undef PERSON
 #undef TIDY
-/* A decision on the index-th job: on what it shows now, or, if old, on what it was shown for an earlier one. */
+/* Send a vote on the index-th job, based on what it shows now, or (old) on what an earlier voter was shown. */
 void client_answer(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
 		   const struct rec_job_spec *target, uint64_t person);
 void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,
@@ -567,29 +584,39 @@ bool client_at_rest(const struct sim_world *world);
 
 void link_forget_contexts(struct sim_worker *worker);
 
-/* oracle.c; who checks what: oracle.h */
-void oracle_turn(struct sim_world *world, const struct outbox *outbox);          /* decided, not durable */
-void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* just made durable */
+/* oracle.c; which check does what: oracle.h */
+/* a turn was decided and isn't durable yet */
+void oracle_turn(struct sim_world *world, const struct outbox *outbox);
+void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* a turn just became durable */
 void oracle_accepted(struct sim_world *world, struct sim_graph *graph, uint64_t run);
-/* A person asked, and what the core made of it is behind these rows and frames of the turn. */
+/* A person's request was handled: its results are the rows and frames of the turn from these indices on. */
 void oracle_asked(struct sim_world *world, const struct core_input *input, const struct outbox *outbox, size_t rows, size_t frames);
-void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* it was acknowledged */
-void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello);  /* it is being decided */
-void oracle_heard(struct sim_world *world, const struct event *event);           /* of a worker: it is being decided */
-/* It gets this attempt; what the slots of its link hold came before. */
+void oracle_acted(struct sim_world *world, const struct sim_act *act);            /* the request was acknowledged */
+/* called while the master handles the HELLO */
+void oracle_hello(struct sim_world *world, uint32_t index, uint64_t conn, const struct message *hello);
+/* called while the master handles a worker's message */
+void oracle_heard(struct sim_world *world, const struct event *event);
+/* The worker receives this attempt; the contexts of its slots arrived before. */
 void oracle_told(struct sim_world *world, const struct sim_worker *worker, const struct rec_assign *assign);
-void oracle_crashed(struct sim_world *world);                                    /* what was decided and not durable never was */
+/* the master was killed: turns that weren't durable never happened */
+void oracle_crashed(struct sim_world *world);
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
-const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);    /* of a durable run's job, or NULL */
+/* returns the specification of a durable job, or NULL */
+const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);
 void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
-void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);      /* now and then, of a worker in peace */
+/* called from time to time with an undisturbed worker */
+void oracle_quiet(struct sim_world *world, const struct sim_worker *worker);
 void oracle_paused(struct sim_world *world, const struct sim_worker *worker);
-bool oracle_run_unknown(struct sim_world *world, uint64_t run);                   /* has it a job that waits for a person? */
-uint64_t oracle_serial(const struct sim_graph *graph, uint32_t index);            /* 0: it isn't durable */
-uint32_t oracle_round(struct sim_world *world, uint64_t job);                     /* durable */
+/* true: the run has a job in state unknown */
+bool oracle_run_unknown(struct sim_world *world, uint64_t run);
+/* returns 0 if the job isn't durable */
+uint64_t oracle_serial(const struct sim_graph *graph, uint32_t index);
+uint32_t oracle_round(struct sim_world *world, uint64_t job);                     /* returns the durable round */
 bool oracle_job_unknown(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
-bool oracle_job_asks(struct sim_world *world, const struct sim_graph *graph, uint32_t index);      /* does it wait for people? */
-bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index);      /* does it wait for a worker that there isn't? */
+/* true: the job is a gate that waits for votes */
+bool oracle_job_asks(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
+/* true: no worker can ever run the job */
+bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
 bool oracle_run_held(struct sim_world *world, uint64_t run);
 bool oracle_schedules_gone(const struct sim_world *world);
 bool oracle_job_held(struct sim_world *world, const struct sim_graph *graph, uint32_t index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A worker around the ledger: processes that take time, a spool, a connection that comes and goes. The
- * keeper may be killed (its processes live on and are adopted), or the whole machine may stop (they die).
+ * A worker around the ledger: processes that take time, a spool, and a link. The keeper may be killed (its
+ * processes go on and the next keeper adopts them), or the whole machine may stop (its processes die).
  */
 #include "sim.h"
 
@@ -37,7 +37,7 @@ static void spool_drop(struct sim_worker *worker, uint64_t job, uint64_t epoch)
 			worker->spool[i].acked = true;
 }
 
-/* What was said to the spool reaches the disk, if that has room. */
+/* Write what the spool has pending to the disk, unless the disk is full. */
 static void spool_write(struct sim_world *world, struct sim_worker *worker)
 {
 	if (world->faults && worker->full_until_ns > world->now_ns)
@@ -50,7 +50,7 @@ static void spool_write(struct sim_world *world, struct sim_worker *worker)
 	}
 }
 
-/* What the next keeper finds. */
+/* Reduce the spool to what the next keeper finds on disk. */
 static void spool_survives(struct sim_worker *worker)
 {
 	for (size_t i = worker->spool_count; i-- > 0;) {
@@ -82,7 +82,7 @@ static void tell_ended(struct sim_world *world, struct sim_worker *worker, const
 	link_from_keeper_plan(world, worker, message);
 }
 
-/* To a new link: all there is, then what is known of each. */
+/* Send a new link the inventory of all attempts, then the start or result of each. */
 void sim_worker_tell_everything(struct sim_world *world, struct sim_worker *worker)
 {
 	struct message *message = message_make(OP_INVENTORY);
@@ -123,7 +123,7 @@ static void attempt_ended(struct sim_world *world, struct sim_worker *worker, st
 	tell_ended(world, worker, &result);
 }
 
-/* Most are short; what has a time-out is often longer than that. */
+/* Return how long the process runs. Most are short; a job with a time-out often takes longer than that. */
 static int64_t takes_ms(struct sim_world *world, uint64_t job)
 {
 	const struct rec_job_spec *spec = oracle_spec(world, job);
@@ -141,7 +141,10 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 		bool dies = entry->exclusive || (spec && spec->worker_death == DEATH_KILL);
 		struct process *process;
 
-		/* No lot is drawn for it, so that other schedules stay as they are. */
+		/*
+		 * Chosen by a hash, not by the world's random numbers, so that the rest of the schedule stays the
+		 * same.
+		 */
 		if (world->faults && hash_u64(entry->job * 1000033 + entry->epoch + world->seed) % 100 < 3) {
 			attempt_ended(world, worker, entry, OUTCOME_REFUSED, 24, 0);
 			continue;
@@ -174,7 +177,10 @@ static void process_gone(struct sim_worker *worker, const struct process *proces
 	worker->processes[at] = worker->processes[--worker->process_count];
 }
 
-/* How a process ends depends on nothing but its attempt and the schedule, so that a copy would end alike. */
+/*
+ * End a process. How it ends depends only on its attempt and the schedule's seed, so a second process of the same
+ * attempt would end alike.
+ */
 void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint64_t id, bool killed)
 {
 	struct process *found = process_of(worker, id);
@@ -184,7 +190,8 @@ void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint
 
 	if (!found)
 		return;
-	if (worker->keeper_up && worker->paused_until_ns > world->now_ns) {      /* nobody sees it until then */
+	/* a paused keeper notices the end later */
+	if (worker->keeper_up && worker->paused_until_ns > world->now_ns) {
 		world_plan(world, worker->paused_until_ns - world->now_ns, killed ? HAPPENS_KILL : HAPPENS_JOB_END,
 			   worker->index)->a = id;
 		return;
@@ -193,7 +200,7 @@ void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint
 	oracle_ended(world, process.job, process.epoch);
 	process_gone(worker, found);
 	if (!worker->keeper_up)
-		return;                          /* the next keeper finds it gone */
+		return;                          /* the next keeper finds the process gone */
 	entry = ledger_find(worker->ledger, process.job, process.epoch);
 	if (!entry || entry->phase != PHASE_RUNNING)
 		world_fail(world, "the ledger forgot a living attempt of job %u", (unsigned)process.job);
@@ -209,7 +216,7 @@ void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint
 	start_some(world, worker);
 }
 
-/* A lease that has ended ends what may not run twice. */
+/* Kill the jobs that may not run twice when the worker's lease has ended. */
 static void enforce_lease(struct sim_world *world, struct sim_worker *worker)
 {
 	struct ledger_entry *entry;
@@ -232,7 +239,7 @@ static void plan_lease_end(struct sim_world *world, struct sim_worker *worker)
 		world_plan(world, end_ns - world->now_ns, HAPPENS_LEASE_END, worker->index);
 }
 
-/* Leases end, and time passes. */
+/* The keeper's timer: leases end and retries of the spool happen. */
 void sim_worker_beat(struct sim_world *world, struct sim_worker *worker)
 {
 	if (!worker->keeper_up)
@@ -245,7 +252,7 @@ void sim_worker_beat(struct sim_world *world, struct sim_worker *worker)
 	start_some(world, worker);
 }
 
-/* ---- the link's words ---- */
+/* ---- messages from the link ---- */
 
 static void stop_one(struct sim_world *world, struct sim_worker *worker, const struct rec_stop *stop)
 {
@@ -273,7 +280,10 @@ void sim_worker_lease_end(struct sim_world *world, struct sim_worker *worker)
 		enforce_lease(world, worker);
 }
 
-/* As the keeper reads it from the specification that it was given, or that its spool has. */
+/*
+ * Give the ledger the attempt's resources, which the keeper reads from the specification it was given or has in its
+ * spool.
+ */
 static void ask_for(struct sim_world *world, struct sim_worker *worker, struct ledger_entry *entry)
 {
 	const struct rec_job_spec *spec = oracle_spec(world, entry->job);
@@ -327,7 +337,7 @@ void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, cons
 	if (!worker->keeper_up)
 		return;
 	switch (message->op) {
-	case OP_HEARTBEAT:                       /* the lease, as the link counts it */
+	case OP_HEARTBEAT:                       /* the new end of the lease, as the link counts it */
 		ledger_lease(worker->ledger, message->sent_ns);
 		plan_lease_end(world, worker);
 		break;
@@ -376,7 +386,7 @@ static void adopt(struct sim_world *world, struct sim_worker *worker, const stru
 		attempt_ended(world, worker, entry, OUTCOME_EXIT_UNKNOWN, 0, world->now_ns);
 }
 
-/* What bears the mark and belongs to nothing: its start wasn't written. */
+/* Kill marked processes without a record: their start never got to the disk. */
 static void kill_orphans(struct sim_world *world, struct sim_worker *worker)
 {
 	for (size_t i = worker->process_count; i-- > 0;) {
@@ -390,7 +400,10 @@ static void kill_orphans(struct sim_world *world, struct sim_worker *worker)
 	}
 }
 
-/* The first one has the most of everything. Another may offer less, or be of another pool, when it comes back. */
+/*
+ * Draw what a new keeper offers. The first keeper offers most; a later one may offer less, or belong to another
+ * pool.
+ */
 static void offers_draw(struct sim_world *world, struct sim_worker *worker)
 {
 	bool first = worker->offer_list.n == 0 && worker->offers[0] == 0;
@@ -418,7 +431,7 @@ void sim_worker_boot(struct sim_world *world, struct sim_worker *worker)
 	ledger_offer(worker->ledger, &worker->offer_list);
 	if (count)
 		memcpy(records, worker->spool, count * sizeof(records[0]));
-	/* Older epochs first: the ledger refuses one that is older than what it knows. */
+	/* Sort by epoch: the ledger refuses an attempt older than one that it knows. */
 	for (size_t round = 0; round < count; round++)
 		for (size_t i = 0; i + 1 < count; i++)
 			if (records[i].epoch > records[i + 1].epoch) {
@@ -445,7 +458,10 @@ void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker,
 	for (size_t i = worker->spool_count; machine && i-- > 0;)
 		if (worker->spool[i].at_ns + 5 * NS_PER_S > world->now_ns && world_chance(world, 500))
 			worker->spool[i] = worker->spool[--worker->spool_count];
-	/* What may not run twice doesn't outlive its keeper, which alone can end it in time; nor what was asked not to. */
+	/*
+	 * Jobs that may not run twice die with their keeper, because only the keeper can end them in time; so do
+	 * jobs with `worker_death: kill`.
+	 */
 	for (size_t i = worker->process_count; i-- > 0;) {
 		if (!machine && !worker->processes[i].dies)
 			continue;

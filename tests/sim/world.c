@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The virtual clock, the heap of what is planned, the network, and the two phases of a schedule: first
- * everything may go wrong, then nothing does and all must come to rest.
+ * The virtual clock, the heap of planned events, the network, and the two phases of a schedule: first anything may
+ * go wrong, then nothing does and everything must come to rest.
  */
 #include "sim.h"
 
@@ -67,13 +67,16 @@ struct now master_time(const struct sim_world *world)
 	return now;
 }
 
-/* By seconds, an hour or ten years from the right time. */
+/* Set the wall clock wrong by up to ten years, or right. */
 void world_clock_set(struct sim_world *world)
 {
 	static const int64_t spans[] = { 0, 30000, 3600000, INT64_C(315576000000) };
 	int64_t span = spans[world_rand(world, 4)];
 
-	/* Each may make a schedule begin a hundred runs, and all of them are counted again after each step. */
+	/*
+	 * Do nothing in a world with many graphs: a jump may start a hundred runs, and every step takes time for
+	 * each.
+	 */
 	if (world->graph_count > CLOCK_GRAPHS_MAX)
 		return;
 	world->wall_offset_ms = world_chance(world, 500) ? span : -span;
@@ -149,7 +152,7 @@ static int64_t network_delay(struct sim_world *world)
 	return (int64_t)(20000 + world_rand(world, 300000));
 }
 
-/* The peer's end is closed at once; the master hears of it later, and may still get what was in flight. */
+/* The peer closes its end at once; the master notices later, and may still receive what was under way. */
 void conn_break(struct sim_world *world, struct sim_conn *conn)
 {
 	if (!conn->peer_open)
@@ -164,7 +167,7 @@ void conn_break(struct sim_world *world, struct sim_conn *conn)
 	}
 }
 
-/* Neither end has closed it: each hears of it when what was under way has arrived. */
+/* Neither end closed the connection: each notices the break when the messages under way have arrived. */
 void conn_reset(struct sim_world *world, struct sim_conn *conn)
 {
 	int64_t to_master = conn->last_to_master_ns - world->now_ns, to_peer = conn->last_to_peer_ns - world->now_ns;
@@ -176,7 +179,10 @@ void conn_reset(struct sim_world *world, struct sim_conn *conn)
 		world_plan(world, (to_peer > 0 ? to_peer : 0) + network_delay(world), HAPPENS_PEER_GONE, conn->who)->a = conn->id;
 }
 
-/* By the master, or by its death: what it had sent arrives, and then the peer hears of it. Or never, if its machine died. */
+/*
+ * The master closes the connection, or it dies: the peer receives what was sent and then notices. silently: the
+ * master's machine died, and the peer never notices.
+ */
 void conn_close(struct sim_world *world, struct sim_conn *conn, bool silently)
 {
 	int64_t after_ns = conn->last_to_peer_ns - world->now_ns;
@@ -249,9 +255,9 @@ void message_free(struct message *message)
 	mem_free(message);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
-/* True if it is left for when a process that is paused goes on. */
+/* Plan the event again for the end of a pause; true: it is postponed. */
 static bool postponed(struct sim_world *world, struct event *event, int64_t until_ns)
 {
 	struct event again = *event;
@@ -277,7 +283,7 @@ static void to_peer(struct sim_world *world, struct event *event)
 		link_receive(world, worker, event);
 }
 
-/* The two halves of a worker. */
+/* Deliver a message between link and keeper. */
 static void within_worker(struct sim_world *world, struct sim_worker *worker, struct event *event)
 {
 	if (event->what == HAPPENS_FROM_KEEPER) {
@@ -395,7 +401,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 	} else {
 		world->features &= ~(UINT64_C(1) << FEATURE_only_once);
 	}
-	/* What is rare elsewhere. */
+	/* Turn on features that are rare in other worlds. */
 	if (seed % 5 == 1)
 		world->features |= UINT64_C(1) << FEATURE_only_once;
 	if (seed % 5 == 2)
@@ -414,7 +420,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 		world->workers[i].index = i;
 		world->workers[i].slots = 1 + (uint32_t)world_rand(world, 4);
 		world->workers[i].contexts = (const uint32_t[]){ 2, 0, LIMIT_WORKER_CONTEXTS, 1 }[i % 4];
-		/* The first one can do everything, so that everything can end. */
+		/* The first worker has all labels, so that every job can end. */
 		world->workers[i].labels = i ? (unsigned)world_rand(world, 1U << SIM_LABELS) : (1U << SIM_LABELS) - 1;
 		snprintf(world->workers[i].name, sizeof(world->workers[i].name), "w%u", i);
 		sim_worker_boot(world, &world->workers[i]);
@@ -440,7 +446,7 @@ static bool world_at_rest(const struct sim_world *world)
 	return !prune_left(world);
 }
 
-/* What keeps it. */
+/* Note in the story what keeps the world from coming to rest. */
 static void tell_unrest(struct sim_world *world)
 {
 	if (!client_at_rest(world) || !world->master.up || world->master.commits.first || !oracle_schedules_gone(world))
@@ -468,7 +474,8 @@ static void tell_unrest(struct sim_world *world)
 static void world_live(struct sim_world *world)
 {
 	int64_t calm_ns = (int64_t)(30 + world_rand(world, 270)) * NS_PER_S;
-	bool until_then = world_chance(world, world->scheduling ? 800 : 250);    /* or only until the client has nothing more to say */
+	/* the faults end by the time limit, or already when the client has nothing left to do */
+	bool until_then = world_chance(world, world->scheduling ? 800 : 250);
 	int64_t rest_by_ns = calm_ns + 7200 * NS_PER_S;
 	struct event event;
 
@@ -485,7 +492,10 @@ static void world_live(struct sim_world *world)
 		happen(world, &event);
 		if (!world->faults && world_at_rest(world))
 			break;
-		/* A clock that is set right may begin a thousand runs of a schedule at once. */
+		/*
+		 * When the clock is set right, a schedule may begin a thousand runs at once, so allow time for
+		 * each.
+		 */
 		if (world->now_ns > rest_by_ns + (int64_t)world->graph_count * 30 * NS_PER_S || world->events_done > 2000000) {
 			tell_unrest(world);
 			world_fail(world, "I9: it never comes to rest");
@@ -503,7 +513,7 @@ void world_run(struct sim_world *world, uint64_t seed, bool story)
 	}
 }
 
-/* A broken invariant inside the core ends in abort(): it is this schedule's failure. */
+/* An abort in the core (a broken invariant) counts as the failure of this schedule. */
 void sim_aborted(int signal_number);
 void sim_aborted(int signal_number)
 {
@@ -518,7 +528,7 @@ void world_free(struct sim_world *world)
 	uint64_t key;
 	void *value;
 
-	if (!sim_failure)                        /* after an abort inside it, the core isn't in a state to be freed */
+	if (!sim_failure)                        /* after an abort the core is inconsistent and can't be freed */
 		core_free(world->master.core);
 	for (size_t i = 0; i < world->heap_count; i++)
 		message_free(world->heap[i].message);

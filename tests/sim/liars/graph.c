@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Graphs of all features at once, with spans at both ends of what is allowed. Those of titan-sim stay within
- * what its oracle can foretell; here nothing is foretold, and a graph may be refused.
+ * Graphs with all features at once, with durations at both ends of the allowed range. The graphs of titan-sim stay
+ * within what its oracle can predict; here nothing is predicted, and the core may refuse a graph.
  */
 #include "tests/sim/liars/liars.h"
 
@@ -137,7 +137,7 @@ static void job_conditions(struct liars *liars, struct graph *graph, struct rec_
 	*(chance(liars, 60) ? &job->needs_code : &job->when_code) = code_of(graph, steps, 2);
 }
 
-/* What has no worker wants nothing of one. */
+/* Make the job a sub-run, and clear all settings that need a worker, because a sub-run has none. */
 static void job_within(struct liars *liars, struct graph *graph, struct rec_job_spec *job, unsigned depth)
 {
 	struct graph inner = { 0 };

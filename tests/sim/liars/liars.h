@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A core among liars: workers that say anything about anything, people who act on whatever they see, clocks
- * that are put right and wrong, and a master that is killed. Nothing is asked of what the core decides, only
- * that its invariants hold after every turn, and that a core loaded from its rows is the same (I17).
+ * The core among workers that report anything, true or false, people who act on whatever they see, clocks that are
+ * set right and wrong, and a master that is killed. The results of the core aren't checked, only that its
+ * invariants hold after every turn, and that a core loaded from its rows has the same state (I17).
  */
 #ifndef TITAN_TESTS_LIARS_H
 #define TITAN_TESTS_LIARS_H
@@ -11,20 +11,21 @@
 #include "tests/unit/core_rig.h"
 
 #define LIARS_WORKERS 3
-#define LIARS_GIVEN 4096                 /* attempts that are remembered */
-#define LIARS_JOBS 6                     /* most in a graph */
+#define LIARS_GIVEN 4096                 /* number of attempts that are remembered */
+#define LIARS_JOBS 6                     /* most jobs of a graph */
 
 struct liars {
 	struct rig *rig;
 	struct rand_state rand;
 	struct rig_attempt given[LIARS_GIVEN];
-	unsigned given_to[LIARS_GIVEN];  /* workers */
-	size_t given_count;              /* all there were; the latest are remembered */
-	uint64_t conns[LIARS_WORKERS];   /* 0: not connected */
-	unsigned honesty;                /* percent of what workers say that could be true */
-	unsigned added;                  /* jobs added to runs, for their names */
+	unsigned given_to[LIARS_GIVEN];  /* index of the worker that got each attempt */
+	size_t given_count;              /* number of attempts so far; only the latest LIARS_GIVEN are remembered */
+	uint64_t conns[LIARS_WORKERS];   /* the connection of each worker; 0: not connected */
+	unsigned honesty;                /* percentage of the workers' reports that could be true */
+	unsigned added;                  /* number of jobs added to runs so far; their names are made from it */
 	unsigned step;
-	bool worn;                       /* jobs near the most epochs, rounds and tries that there can be */
+	/* rows are changed at restarts so that jobs are near the limits of epochs, rounds and tries */
+	bool worn;
 	bool story;
 };
 
@@ -32,7 +33,8 @@ struct liars {
 uint64_t below(struct liars *liars, uint64_t limit);
 bool chance(struct liars *liars, unsigned percent);
 uint64_t any_span_ms(struct liars *liars);
-const char *any_name(struct liars *liars);       /* of a job or a fan-out, which may exist; empty: the whole run */
+/* returns a name that a job or fan-out may have; empty: the whole run */
+const char *any_name(struct liars *liars);
 uint64_t any_run(struct liars *liars);
 void tell(struct liars *liars, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tell_answer(struct liars *liars);

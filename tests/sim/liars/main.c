@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan-liars: turns of a core among liars, from a seed; the seed and the step of what fails. */
+/*
+ * titan-liars: random turns of the core among lying workers, from a seed. Prints the seed and the step of a
+ * failure.
+ */
 #include "tests/sim/liars/liars.h"
 
 #include <getopt.h>
@@ -50,7 +53,10 @@ const char *any_name(struct liars *among)
 	return names[below(among, sizeof(names) / sizeof(*names))];
 }
 
-/* Sub-runs have numbers, too: what there is goes beyond what was submitted. */
+/*
+ * Return a run's number, mostly of one of the latest runs. Sub-runs have numbers, too, so there are more runs than
+ * were submitted.
+ */
 uint64_t any_run(struct liars *among)
 {
 	uint64_t submitted = among->rig->keys;
@@ -118,7 +124,7 @@ static void aborted(int signal_number)
 	siglongjmp(failure_jump, 1);
 }
 
-/* What a failure leaves isn't in a state to be freed. */
+/* Run one seed; false if it failed. After a failure the state is not freed, because it may be inconsistent. */
 static bool run_one(uint64_t seed, unsigned steps, bool story)
 {
 	liars = (struct liars){ .story = story };
@@ -170,7 +176,7 @@ int main(int argc, char **argv)
 		else
 			return usage(option == 'h' ? stdout : stderr);
 	}
-	/* TERM: what never ends has a seed, too. */
+	/* SIGTERM ends a run that hangs, and its seed is printed as for a failure. */
 	sigaction(SIGABRT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	while (run < runs && !failed)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What happens to the master: time, a clock that is put right or wrong, its end and its next start. */
+/*
+ * What happens to the master: time passes, its clock is set, it is killed and restarted, ended runs leave its
+ * memory.
+ */
 #include "tests/sim/liars/liars.h"
 
 #include "tests/unit/core_prune.h"
@@ -15,7 +18,7 @@ void master_waits(struct liars *liars)
 	rig_pass(liars->rig, ms);
 }
 
-/* By up to three years, but not out of what a clock can say. */
+/* Set the wall clock by up to three years back or forth, within the range of valid times. */
 void master_clock(struct liars *liars)
 {
 	int64_t most_ms = INT64_C(100000000000), wall_ms = liars->rig->now.wall_ms;
@@ -28,7 +31,7 @@ void master_clock(struct liars *liars)
 	rig_pass(liars->rig, 0);
 }
 
-/* The rows of jobs that had a long life: epochs, rounds and tries go on from there. */
+/* Change the rows of some jobs as if they had lived long: epoch, round and tries are near their limits. */
 static void wear(struct liars *liars)
 {
 	const int64_t epochs_most = INT64_C(0xffff0000), low = INT64_C(0xffffffff);
@@ -66,7 +69,7 @@ void master_restarts(struct liars *liars)
 	memset(liars->conns, 0, sizeof(liars->conns));
 }
 
-/* Runs that have ended leave memory, and some the store. */
+/* Let ended runs leave memory, and sometimes prune one from the store. */
 void master_sweeps(struct liars *liars)
 {
 	uint64_t run = any_run(liars);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* People who submit, add, reopen and act on anything, whether it is there or not. */
+/* People who submit, add, reopen and act on random runs and jobs, whether they exist or not. */
 #include "tests/sim/liars/liars.h"
 
 #define REOPEN_ROWS 300
@@ -11,7 +11,7 @@ static const char *any_person(struct liars *liars)
 	return people[below(liars, sizeof(people) / sizeof(*people))];
 }
 
-/* For requests that core_rig.h has no function for. */
+/* Send a request for which core_rig.h has no function. */
 static void ask(struct liars *liars, struct core_input *input)
 {
 	struct rig *rig = liars->rig;
@@ -40,7 +40,7 @@ void people_submit(struct liars *liars)
 	tell_answer(liars);
 }
 
-/* Fan-outs aren't added; a need of the first may be of a job that the run has. */
+/* Add a graph to a run, without fan-outs. Its first job may need a job of the run, which may not exist. */
 void people_add(struct liars *liars)
 {
 	struct graph graph = { 0 };
@@ -118,7 +118,10 @@ void people_cancel(struct liars *liars)
 	tell_answer(liars);
 }
 
-/* Most decisions are about a gate that is open, and about what is shown of it. */
+/*
+ * Choose an open gate, so that most decisions are about one that really asks. Leaves run and name alone if there is
+ * none.
+ */
 static void choose_gate(struct liars *liars, uint64_t *run, const char **name)
 {
 	struct rig *rig = liars->rig;
@@ -170,7 +173,7 @@ void people_act(struct liars *liars)
 	tell_answer(liars);
 }
 
-/* A run that has ended, with all that the store has of it. */
+/* Act on a run that has ended: the core gets the run's rows from the store together with the request. */
 void people_reopen(struct liars *liars)
 {
 	static const enum act_verb verbs[] = { ACT_RETRY, ACT_RETRY, ACT_REQUEUE, ACT_DISCARD };

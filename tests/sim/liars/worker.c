@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers that say what could be true, what was true once, or what never can be. */
+/* Workers that report what could be true, what was true once, or what never can be true. */
 #include "tests/sim/liars/liars.h"
 
 #define HELD_MOST 20
@@ -16,7 +16,10 @@ static unsigned any_worker(struct liars *liars)
 	return (unsigned)below(liars, LIARS_WORKERS);
 }
 
-/* Of its own if it is honest; else anybody's, of a later epoch, or of a job that was never given. */
+/*
+ * Return an attempt to report. An honest worker reports one of its own; a lying one any worker's attempt, sometimes
+ * with a later epoch or with the number of another job.
+ */
 static struct rig_attempt any_attempt(struct liars *liars, unsigned worker)
 {
 	size_t known = liars->given_count < LIARS_GIVEN ? liars->given_count : LIARS_GIVEN, back;
