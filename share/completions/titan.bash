@@ -131,7 +131,7 @@ _titan() {
 		kind=job
 		;;
 	ls)
-		options+=' --limit --all'
+		options+=' --limit --all --name --since --until --sort'
 		kind=run
 		;;
 	show)

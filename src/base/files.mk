@@ -40,7 +40,9 @@ base_sources = \
 	src/base/text_escape.c \
 	src/base/text_internal.h \
 	src/base/text_split.c \
-	src/base/text_width.c
+	src/base/text_width.c \
+	src/base/when.c \
+	src/base/when.h
 
 base_other = \
 	src/base/README.md

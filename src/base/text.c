@@ -141,3 +141,27 @@ const char *text_nearest(const char *word, const char *const *words, size_t coun
 	}
 	return nearest;
 }
+
+bool text_matches(struct slice pattern, struct slice text)
+{
+	size_t at = 0, star = SIZE_MAX, star_text = 0, i = 0;
+
+	while (i < text.len) {
+		if (at < pattern.len && pattern.data[at] == '*') {
+			star = at++;
+			star_text = i;
+		} else if (at < pattern.len && (pattern.data[at] == '?' || pattern.data[at] == text.data[i])) {
+			at++;
+			i++;
+		} else if (star != SIZE_MAX) {
+			/* Let the last star take one byte more. An earlier one needn't: what it took fits as well. */
+			at = star + 1;
+			i = ++star_text;
+		} else {
+			return false;
+		}
+	}
+	while (at < pattern.len && pattern.data[at] == '*')
+		at++;
+	return at == pattern.len;
+}

@@ -36,6 +36,8 @@ size_t text_near(size_t len);    /* returns the distance below which a word of t
 size_t text_distance(struct slice a, struct slice b, size_t give_up);
 /* Return the most similar word; NULL: none is similar. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
+/* Does the whole text fit the pattern? * stands for any bytes, ? for one. Takes at most pattern times text steps. */
+bool text_matches(struct slice pattern, struct slice text);
 /* Split a command without shell syntax into words, each with a NUL behind it; false if it needs a shell. */
 bool text_split_plain(struct slice command, struct buf *ret_words, size_t *ret_count);
 

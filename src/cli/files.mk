@@ -23,6 +23,7 @@ cli_sources = \
 	src/cli/commands/cmd_lock.c \
 	src/cli/commands/cmd_logs.c \
 	src/cli/commands/cmd_look.c \
+	src/cli/commands/cmd_ls.c \
 	src/cli/commands/cmd_metrics.c \
 	src/cli/commands/cmd_people.c \
 	src/cli/commands/cmd_pipeline.c \
@@ -41,6 +42,8 @@ cli_sources = \
 	src/cli/commands/decisions.c \
 	src/cli/commands/decisions.h \
 	src/cli/commands/dispatch.c \
+	src/cli/commands/listing.c \
+	src/cli/commands/listing.h \
 	src/cli/commands/prune.h \
 	src/cli/commands/run.h \
 	src/cli/commands/run_options.c \
@@ -108,6 +111,7 @@ cli_sources = \
 	src/cli/show/records.h \
 	src/cli/show/records_cell.c \
 	src/cli/show/records_cell.h \
+	src/cli/show/records_sort.c \
 	src/cli/show/row_words.c \
 	src/cli/show/row_words.h \
 	src/cli/show/rows.c \

@@ -80,7 +80,7 @@ bool page_add_run(struct answer_page *page, const struct rec_run_row *row)
 {
 	if (page->snapshot.runs.n == page->limit ||
 	    !page_has_room(page, 192 + row->name.len + row->owner.len + row->tenant.len + row->schedule.len + row->concurrency.len +
-				 row->parent_job.len + 5 * row->counts.n, 40 + row->counts.n))
+				 row->parent_job.len + row->why.len + 5 * row->counts.n, 42 + row->counts.n))
 		return false;
 	PAGE_ADD(page, runs, row);
 	return true;

@@ -131,6 +131,8 @@ static enum err on_query(struct incoming_frame *in)
 	/* The numbers from QUERY_IS_ACT on are used inside the master only. */
 	if (msg.what >= QUERY_IS_ACT)
 		error_set(&error, ERR_INVALID, "unknown question number %llu", (unsigned long long)msg.what);
+	if (msg.what == QUERY_RUNS)
+		msg.job = msg.name;
 	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
@@ -142,6 +144,9 @@ static enum err on_query(struct incoming_frame *in)
 	query->cursor = msg.cursor;
 	query->limit = msg.limit;
 	query->scoped = in->session->caller.job != 0;
+	query->reasons = msg.reasons;
+	query->since_ms = msg.since_ms;
+	query->until_ms = msg.until_ms;
 	query->job_len = msg.job.len;
 	if (msg.job.len > 0)
 		memcpy(query->job, msg.job.data, msg.job.len);

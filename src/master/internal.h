@@ -142,10 +142,12 @@ struct query {
 	/* Submit key of QUERY_IS_AGAIN; job then holds the new run's name, or is empty. */
 	uint8_t key[16];
 	bool scoped;                     /* for RUNS: only those that the asking job may see */
+	bool reasons;                    /* for RUNS and JOBS: also tell why they wait */
+	int64_t since_ms, until_ms;      /* for RUNS: submitted at or after, and before; 0: any time */
 	enum act_verb verb;              /* the verb of QUERY_IS_ACT */
 	bool own_only;                   /* for QUERY_IS_ACT: the run must belong to the asker */
 	uint64_t value;
-	size_t job_len;
+	size_t job_len;                  /* the name of a job; for RUNS: the pattern of the run's name */
 	uint8_t job[TARGET_MAX_LEN];
 	struct store_query *found;       /* for RUNS: what the store answered */
 	struct msg_log_read log_read;    /* the request of QUERY_IS_LOG_READ */

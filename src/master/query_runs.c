@@ -2,6 +2,10 @@
 /* Answers questions about runs, jobs and dead letters: live ones from memory, the others from the store. */
 #include "master/internal.h"
 
+#include "base/text.h"
+
+#define WHY_STEPS 100000                 /* most jobs looked at to say why the runs of a page wait */
+
 /* ---- jobs ---- */
 
 void query_jobs(struct master *master, struct master_turn *turn, struct query *query)
@@ -21,8 +25,11 @@ void query_jobs(struct master *master, struct master_turn *turn, struct query *q
 	for (; index < run.jobs; index++) {
 		uint64_t job = view_job_at(master->core, query->run, index);
 
-		if (job == 0 || !view_job(master->core, job, VIEW_GRAPH, &master->scratch, &row) ||
-		    !page_add_job(&page, &row))
+		if (job == 0 || !view_job(master->core, job, VIEW_GRAPH, &master->scratch, &row))
+			break;
+		if (query->reasons)
+			view_why_job(master->core, job, &master->scratch, &row);
+		if (!page_add_job(&page, &row))
 			break;
 	}
 	page.snapshot.total = run.jobs;
@@ -52,6 +59,8 @@ void query_job(struct master *master, struct master_turn *turn, struct query *qu
 	page_begin(&page, &master->scratch, query);
 	if (query->what == QUERY_EXPLAIN)
 		view_explain(master->core, job, &master->scratch, &row);
+	else if (query->reasons)
+		view_why_job(master->core, job, &master->scratch, &row);
 	page_add_run(&page, &run);
 	page_add_job(&page, &row);
 	page.snapshot.total = 1;
@@ -105,6 +114,14 @@ static void live_runs(struct master *master, struct master_turn *turn, struct qu
 	query_finish(master, turn, query, &page, next ? run : 0);
 }
 
+/* Does the question want this run? *young: becomes true if the run isn't older than what the question wants. */
+static bool run_wanted(const struct query *query, const struct rec_run_row *row, bool *young)
+{
+	*young = *young || row->submitted_ms >= query->since_ms;
+	return row->submitted_ms >= query->since_ms && (query->until_ms == 0 || row->submitted_ms < query->until_ms) &&
+	       (query->job_len == 0 || text_matches(slice_make(query->job, query->job_len), row->name));
+}
+
 void query_runs(struct master *master, struct master_turn *turn, struct query *query)
 {
 	const struct store_query *found = query->found;
@@ -112,7 +129,8 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 	struct answer_page page;
 	struct rec_run_row row;
 	uint64_t cursor = 0;
-	size_t seen = 0;
+	size_t seen = 0, steps = WHY_STEPS;
+	bool young = false;
 
 	if (query->live_only) {
 		live_runs(master, turn, query);
@@ -125,20 +143,29 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 	page_begin(&page, &master->scratch, query);
 	for (; seen < found->row_count; seen++) {
 		cursor = (uint64_t)found->rows[seen].run.run;
-		if (asker && !scope_has_run(asker, cursor))
+		if (asker && !scope_has_run(asker, cursor)) {
+			young = true;    /* unknown: its row isn't read */
 			continue;
+		}
 		if (!stored_run(master, &found->rows[seen].run, &row)) {
 			history_free_answer(query->found);
 			query->found = NULL;
 			history_ask(master, query);
 			return;
 		}
+		if (!run_wanted(query, &row, &young))
+			continue;
+		if (query->reasons)
+			view_why_run(master->core, row.run, &master->scratch, &steps, &row);
 		if (!page_add_run(&page, &row)) {
 			cursor++;
 			break;
 		}
 	}
 	if (seen == found->row_count && found->row_count < page.limit)
+		cursor = 0;
+	/* Runs are in the order of submits, so a whole page that is too old ends the list even if a clock was set. */
+	if (found->row_count > 0 && !young)
 		cursor = 0;
 	if (query->of_sub && query->run)
 		/* The subscription is about this one run, so there are no more pages. */

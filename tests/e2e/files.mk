@@ -44,6 +44,7 @@ e2e_tests = \
 	tests/e2e/kill-master.sh \
 	tests/e2e/labels.sh \
 	tests/e2e/late.sh \
+	tests/e2e/lists.sh \
 	tests/e2e/locks.sh \
 	tests/e2e/logs-faults.sh \
 	tests/e2e/logs-flood.sh \

@@ -12,10 +12,10 @@ run=$(titan run -e "a -> ?qa -> b; a=true; b=true; qa='Is it good?' approve_time
 ok "a gate waits for its job and then for people" until_true 10 gate_waits "$run/qa"
 is "it is asked" "$(titan --json approvals | jq -r '.[0] | "\(.have) \(.count) \(.message)"')" "0 1 Is it good?"
 is "the run waits for approval" "$(run_state "$run")" approval
-like "ls says so" "$(titan ls)" '1 approval'
+like "ls says so" "$(titan ls)" 'qa: 0 of 1 people have approved'
 like "and status" "$(titan status)" 'titan approvals'
 is "nothing behind it runs" "$(job_state "$run" b)" waiting
-like "show says what is awaited" "$(titan show "$run")" 'waits for a person'
+like "show says what is awaited" "$(titan show "$run")" '0 of 1 people have approved'
 exits "a look at it says pending" 8 titan --timeout 0 wait "$run"
 reason_of() { titan --json explain "$1" | jq -r .reason; }
 is "the gate's reason is approval" "$(reason_of "$run/qa")" approval
@@ -86,7 +86,7 @@ exits "a run is held" 0 titan hold "$first"
 is "and says so" "$(titan --json show "$first" | jq .run.held)" true
 is "which is why its job waits" "$(reason_of "$first/one")" held
 is "another waits for the slot" "$(reason_of "$second/two")" all_slots_busy
-like "also in a list" "$(titan ls)" 'held back'
+like "also in a list" "$(titan ls)" 'a person put a hold on it'
 exits "another one gets a priority" 0 titan --json priority "$third" 90
 is "its job has it" "$(titan --json show "$third/three" | jq .priority)" 90
 exits "no such priority" 2 titan priority "$third" 101
@@ -100,7 +100,7 @@ run=$(titan run -e "a -> b; a='until test -e $test_dir/on; do sleep 0.05; done';
 exits "a single job is held" 0 titan hold "$run/b"
 touch "$test_dir/on"
 ok "what it needs goes on" until_true 10 job_is "$run" a succeeded
-like "it doesn't, and says why" "$(titan show "$run")" 'held back'
+like "it doesn't, and says why" "$(titan show "$run")" 'a person put a hold on this job'
 exits "it is released" 0 titan release "$run/b"
 exits "and the run succeeds" 0 titan --timeout 20s wait "$run"
 exits "what has ended can't be held" 1 titan hold "$run"

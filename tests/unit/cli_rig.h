@@ -53,6 +53,9 @@ static struct rig {
 	size_t job_count;
 	size_t page;                     /* rows in an answer; 0: all */
 	struct slice log;                /* of every job */
+	unsigned repeat;                 /* the list of runs comes so many times, with larger numbers before; 0: once */
+	struct msg_query asked;          /* the last question about runs; its name is in asked_name */
+	char asked_name[160];
 
 	/* what it does; false: the connection ends */
 	bool (*subscribed_cb)(struct rig_peer *peer, const struct msg_subscribe *msg, int nth);
@@ -119,16 +122,22 @@ static inline void rig_answer_runs(struct rig_peer *peer, const struct msg_query
 {
 	struct msg_snapshot answer = { .id = query->id, .turn = 1 };
 	struct rec_run_row rows[RIG_RUNS];
-	size_t room = rig_room(query->limit);
+	size_t room = rig_room(query->limit), count = rig.run_count * (rig.repeat ? rig.repeat : 1);
 
-	for (size_t i = 0; i < rig.run_count; i++) {
-		if (query->cursor && rig.runs[i].run >= query->cursor)
+	rig.asked = *query;
+	snprintf(rig.asked_name, sizeof(rig.asked_name), "%.*s", (int)query->name.len, query->name.len ? (const char *)query->name.data : "");
+	rig.asked.name = slice_str(rig.asked_name);
+	for (size_t i = 0; i < count; i++) {
+		struct rec_run_row row = rig.runs[i % rig.run_count];
+
+		row.run += (count - 1 - i) / rig.run_count * rig.run_count;
+		if (query->cursor && row.run >= query->cursor)
 			continue;
-		if (answer.runs.n == room) {
-			answer.cursor = rows[room - 1].run;
+		if (answer.runs.n == (room < RIG_RUNS ? room : RIG_RUNS)) {
+			answer.cursor = rows[answer.runs.n - 1].run;
 			break;
 		}
-		rows[answer.runs.n++] = rig.runs[i];
+		rows[answer.runs.n++] = row;
 	}
 	answer.runs.at = rows;
 	rig_say(peer, OP_SNAPSHOT, &answer);

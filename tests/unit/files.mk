@@ -12,6 +12,7 @@ unit_programs = \
 	tests/unit/test_base_sha256 \
 	tests/unit/test_base_statedir \
 	tests/unit/test_base_text \
+	tests/unit/test_base_when \
 	tests/unit/test_cli_act \
 	tests/unit/test_cli_conf \
 	tests/unit/test_cli_daemon \
@@ -19,6 +20,7 @@ unit_programs = \
 	tests/unit/test_cli_follow \
 	tests/unit/test_cli_json \
 	tests/unit/test_cli_logs \
+	tests/unit/test_cli_ls \
 	tests/unit/test_cli_options \
 	tests/unit/test_cli_records \
 	tests/unit/test_cli_session \
@@ -112,6 +114,7 @@ unit_programs = \
 	tests/unit/test_core_view \
 	tests/unit/test_core_view_people \
 	tests/unit/test_core_watch \
+	tests/unit/test_core_why \
 	tests/unit/test_core_worker \
 	tests/unit/test_core_worker_flap \
 	tests/unit/test_core_worker_link \
@@ -232,6 +235,9 @@ tests_unit_test_base_statedir_LDADD = $(base_libs)
 tests_unit_test_base_text_SOURCES = tests/unit/test_base_text.c
 tests_unit_test_base_text_LDADD = $(base_libs)
 
+tests_unit_test_base_when_SOURCES = tests/unit/test_base_when.c
+tests_unit_test_base_when_LDADD = $(base_libs)
+
 tests_unit_test_cli_act_SOURCES = tests/unit/test_cli_act.c
 tests_unit_test_cli_act_LDADD = $(all_libs)
 
@@ -252,6 +258,9 @@ tests_unit_test_cli_json_LDADD = $(all_libs)
 
 tests_unit_test_cli_logs_SOURCES = tests/unit/test_cli_logs.c
 tests_unit_test_cli_logs_LDADD = $(all_libs)
+
+tests_unit_test_cli_ls_SOURCES = tests/unit/test_cli_ls.c
+tests_unit_test_cli_ls_LDADD = $(all_libs)
 
 tests_unit_test_cli_options_SOURCES = tests/unit/test_cli_options.c
 tests_unit_test_cli_options_LDADD = $(all_libs)
@@ -531,6 +540,9 @@ tests_unit_test_core_view_people_LDADD = $(core_libs)
 
 tests_unit_test_core_watch_SOURCES = tests/unit/test_core_watch.c
 tests_unit_test_core_watch_LDADD = $(core_libs)
+
+tests_unit_test_core_why_SOURCES = tests/unit/test_core_why.c
+tests_unit_test_core_why_LDADD = $(core_libs)
 
 tests_unit_test_core_worker_SOURCES = tests/unit/test_core_worker.c
 tests_unit_test_core_worker_LDADD = $(core_libs)

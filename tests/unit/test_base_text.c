@@ -220,6 +220,28 @@ static const char *split(const char *command)
 	return buf_cstr(&out);
 }
 
+TEST patterns(void)
+{
+	const struct { const char *pattern, *text; bool fits; } cases[] = {
+		{ "", "", true }, { "", "a", false }, { "*", "", true }, { "*", "abc", true }, { "abc", "abc", true },
+		{ "abc", "abcd", false }, { "a?c", "abc", true }, { "a?c", "ac", false }, { "n*", "nightly", true },
+		{ "*ly", "nightly", true }, { "*ly", "nightlyx", false }, { "*a*b", "xaxbxab", true }, { "*a*b", "xaxbxa", false },
+		{ "a**", "a", true }, { "?", "", false }, { "*?", "", false }, { "[a]", "[a]", true },
+	};
+	char text[129], pattern[129];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ASSERT_EQm(cases[i].pattern, cases[i].fits, text_matches(slice_str(cases[i].pattern), slice_str(cases[i].text)));
+	/* A pattern that takes other matchers for ever. */
+	memset(text, 'a', 128);
+	for (size_t i = 0; i < 128; i++)
+		pattern[i] = i % 2 ? 'a' : '*';
+	pattern[126] = 'b';
+	text[128] = pattern[128] = '\0';
+	ASSERT_FALSE(text_matches(slice_str(pattern), slice_str(text)));
+	PASS();
+}
+
 TEST plain_commands_are_split(void)
 {
 	ASSERT_STR_EQ("true", split("true"));
@@ -262,6 +284,7 @@ SUITE(base_text)
 	RUN_TEST(numbers);
 	RUN_TEST(names);
 	RUN_TEST(distances);
+	RUN_TEST(patterns);
 	RUN_TEST(plain_commands_are_split);
 	RUN_TEST(other_commands_need_a_shell);
 }

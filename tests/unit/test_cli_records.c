@@ -102,9 +102,9 @@ TEST tables_are_aligned(void)
 	struct look look = { .style = STYLE_HUMAN };
 	const char *text = printed(&look, false);
 
-	ASSERT(strstr(text, "NAME          COUNT  STATE   WHEN      TAGS\n") == text);
-	ASSERT(strstr(text, "\nwide 世界         7  > RUN   -         x,y\\n\n") != NULL);
-	ASSERT(strstr(text, "\n\\x1b[2J\\t  12345678  x FAIL  ") != NULL);
+	ASSERT(strstr(text, "NAME          COUNT  STATE   WHEN                 TAGS\n") == text);
+	ASSERT(strstr(text, "\nwide 世界         7  > RUN   -                    x,y\\n\n") != NULL);
+	ASSERT(strstr(text, "\n\\x1b[2J\\t  12345678  x FAIL  1970-01-01 ") != NULL);
 	look.colour = look.utf8 = true;
 	ASSERT(strstr(printed(&look, false), "\x1b[0;1;34m▸ RUN\x1b[0m  ") != NULL);
 	ASSERT(strstr(printed(&look, false), "\x1b[2J") == NULL);
@@ -407,7 +407,7 @@ TEST row_of_a_job_names_its_needs_and_its_cause(void)
 		{ .run = 4, .job = 42, .index = 2, .name = slice_str("c"), .state = STATE_SKIPPED, .cause = 41, .needs = { needs, 2 } },
 	};
 
-	ASSERT_STR_EQ("4/c skipped a,b because a failed\n", job_in(&rows[2], rows, 3, "{address} {state} {needs} {cause}"));
+	ASSERT_STR_EQ("4/c skipped a,b because a failed\n", job_in(&rows[2], rows, 3, "{address} {state} {needs} {why}"));
 	ASSERT_STR_EQ("4/c 42 2\n", job_in(&rows[2], NULL, 0, "{address} {job} {index}"));
 	rows[1].started_ms = 1000;
 	rows[1].ended_ms = 3500;

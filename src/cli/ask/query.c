@@ -13,7 +13,7 @@ enum err cli_query(struct cli *cli, struct msg_query query, struct arena *arena,
 enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struct rec_run_row *ret)
 {
 	struct msg_snapshot snapshot;
-	enum err err = cli_query(cli, (struct msg_query){ .what = QUERY_RUNS, .run = run, .cursor = run + 1, .limit = 1 },
+	enum err err = cli_query(cli, (struct msg_query){ .what = QUERY_RUNS, .run = run, .cursor = run + 1, .limit = 1, .reasons = true },
 				 arena, &snapshot);
 
 	for (size_t i = 0; err == ERR_NONE && i < snapshot.runs.n; i++) {
@@ -57,7 +57,7 @@ static enum err refuse_name(struct cli *cli, const struct selector *selector, st
 enum err cli_query_job(struct cli *cli, const struct selector *selector, struct arena *arena,
 		       struct rec_job_row *ret)
 {
-	struct msg_query query = { .what = QUERY_JOB, .run = selector->run, .job = selector->job };
+	struct msg_query query = { .what = QUERY_JOB, .run = selector->run, .job = selector->job, .reasons = true };
 	struct msg_snapshot snapshot;
 	struct rec_run_row run;
 	enum err err = cli_query(cli, query, arena, &snapshot);
@@ -74,7 +74,7 @@ enum err cli_query_job(struct cli *cli, const struct selector *selector, struct 
 enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct arena *arena,
 			struct rec_job_row **ret_jobs, size_t *ret_count)
 {
-	struct msg_query query = { .what = QUERY_JOBS, .run = run };
+	struct msg_query query = { .what = QUERY_JOBS, .run = run, .reasons = true };
 	struct rec_job_row *jobs = NULL;
 	size_t count = 0, room = 0;
 

@@ -1,91 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan ls, status: short lists of what there is. They ask, print and end; they change nothing. */
+/* titan status: the cluster at a glance. */
 #include <inttypes.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
-#include "cli/ask/targets.h"
 #include "cli/commands/command.h"
 #include "cli/commands/status.h"
-#include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/json.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
 #include "cli/show/rows.h"
-
-#define LS_LIMIT 50
-
-/* List the runs that the arguments name, or that have a job that they name; each run once. */
-static int list_some(struct cli *cli, struct records *records, uint64_t limit)
-{
-	struct targets targets;
-	struct buf out = { 0 };
-	uint64_t listed = 0;
-
-	if (cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets) != ERR_NONE)
-		return cli_fail(cli);
-	for (size_t i = 0; i < targets.count && listed < limit; i++) {
-		struct rec_run_row run;
-
-		if (i > 0 && targets.at[i].run == targets.at[i - 1].run)
-			continue;
-		if (cli_query_run(cli, targets.at[i].run, &cli->arena, &run) != ERR_NONE)
-			return cli_fail(cli);
-		rows_add_run(records, &run, clock_wall_ms());
-		listed++;
-	}
-	records_print(records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
-	return 0;
-}
-
-int cmd_ls(struct cli *cli)
-{
-	uint64_t limit = LS_LIMIT;
-	struct msg_query query = { .what = QUERY_RUNS };
-	struct records records;
-	struct buf out = { 0 };
-	uint64_t listed = 0;
-	bool more = false, stuck = false;
-
-	if (option_number(cli->invocation, OPT_ls_limit, 1, INT32_MAX, &limit, &cli->error) != ERR_NONE)
-		return cli_fail(cli);
-	if (option_given(cli->invocation, OPT_ls_all))
-		limit = UINT64_MAX;
-	rows_begin_runs(&records, &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
-		return cli_fail(cli);
-	if (cli->invocation->arg_count > 0)
-		return list_some(cli, &records, limit);
-	do {
-		struct msg_snapshot page;
-
-		query.limit = limit - listed < 1000 ? limit - listed : 0;
-		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
-			return cli_fail(cli);
-		for (size_t i = 0; i < page.runs.n && listed < limit; i++, listed++)
-			rows_add_run(&records, &page.runs.at[i], clock_wall_ms());
-		query.cursor = page.cursor;
-		more = query.cursor != 0;
-		stuck = page.stuck;
-	} while (more && listed < limit);
-	records_print(&records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
-	if (stuck)
-		cli_note_stuck(cli);
-	if (more && cli_chatty(cli))
-		cli_note(cli, "these are the newest %" PRIu64 " runs; for all: titan ls --all", listed);
-	if (listed == 0 && cli_chatty(cli))
-		cli_note(cli, "no run yet; try: titan run -f -e \"hello; hello='echo hello'\"");
-	return 0;
-}
-
-/* ---- status ---- */
 
 static void status_json(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
 			const struct records *workers, struct buf *out)

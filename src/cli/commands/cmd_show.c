@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
@@ -36,7 +37,7 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	if (run->held)
 		buf_add_str(out, " (held)");
 	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " ended  submitted %s", counts.ended, counts.jobs,
-		 clock_format_local(run->submitted_ms, time));
+		 when_format(run->submitted_ms, clock_wall_ms(), time));
 	if (run->owner.len > 0) {
 		buf_add_str(out, " by ");
 		text_escape(out, run->owner, TEXT_KEEP_NONE);
@@ -57,6 +58,8 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	}
 	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
 	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
+	if (run->ended_ms)
+		buf_addf(out, "  ended %s", when_format(run->ended_ms, clock_wall_ms(), time));
 	buf_add_byte(out, '\n');
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/when.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
 #include "cli/session/output.h"
@@ -70,7 +71,7 @@ struct slice decision_text(const struct rec_decision *decision, struct arena *ar
 	char when[CLOCK_TEXT_SIZE];
 	struct buf text = { 0 };
 
-	buf_addf(&text, "%s ", clock_format_local(decision->wall_ms, when));
+	buf_addf(&text, "%s ", when_format(decision->wall_ms, clock_wall_ms(), when));
 	if (decision->person.len > 0) {
 		buf_add_slice(&text, decision->person);
 		buf_add_byte(&text, ' ');

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "cli/show/look.h"
 #include "proto/limits.h"
 
@@ -120,6 +121,15 @@ enum err option_span(const struct invocation *invocation, enum option_id id, int
 		return ERR_NONE;
 	snprintf(what, sizeof(what), "--%s", option_word(invocation, id));
 	return parse_span(text, what, value_ms, error);
+}
+
+enum err option_when(const struct invocation *invocation, enum option_id id, int64_t *value_ms, struct error *error)
+{
+	const char *text = option_value(invocation, id);
+
+	if (text == NULL || when_parse(text, clock_wall_ms(), value_ms) == 0)
+		return ERR_NONE;
+	return error_set(error, ERR_USAGE, "--%s: '%s' isn't a time; use " WHEN_FORMS, option_word(invocation, id), text);
 }
 
 static enum err read_colour(const char *value, enum colour_when *ret, struct error *error)

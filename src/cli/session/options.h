@@ -43,6 +43,8 @@ enum err option_number(const struct invocation *invocation, enum option_id id, u
 enum err option_choice(const struct invocation *invocation, enum option_id id, uint64_t *value, struct error *error);
 enum err option_span(const struct invocation *invocation, enum option_id id, int64_t *value_ms,
 		     struct error *error);
+/* Parse the option's argument as a point in time (base/when.h). Not given: *value_ms stays. */
+enum err option_when(const struct invocation *invocation, enum option_id id, int64_t *value_ms, struct error *error);
 enum err parse_number(const char *text, const char *what, uint64_t least, uint64_t most, uint64_t *ret_value,
 		      struct error *error);
 enum err parse_span(const char *text, const char *what, int64_t *ret_ms, struct error *error);

@@ -118,15 +118,9 @@ void records_settings(struct records *records, const struct rec_job_settings *se
 	}
 }
 
-static size_t row_count(const struct records *records)
-{
-	CHECK(records->cell_count % records->column_count == 0);
-	return records->cell_count / records->column_count;
-}
-
 void records_json_row(const struct records *records, size_t row, struct json *json)
 {
-	CHECK(row < row_count(records));
+	CHECK(row < records_rows(records));
 	json_object(json);
 	for (size_t i = 0; i < records->column_count; i++) {
 		json_key(json, records->columns[i].key);
@@ -232,7 +226,7 @@ static void print_human(const struct printing *printing, const struct records *r
 {
 	size_t last = last_shown(records);
 
-	for (size_t row = 0; row < row_count(records); row++) {
+	for (size_t row = 0; row < records_rows(records); row++) {
 		for (size_t i = 0; i <= last; i++) {
 			if (records->columns[i].title == NULL)
 				continue;
@@ -249,7 +243,7 @@ static void print_plain(const struct records *records, struct buf *out)
 {
 	size_t last = last_shown(records);
 
-	for (size_t row = 0; row < row_count(records); row++) {
+	for (size_t row = 0; row < records_rows(records); row++) {
 		for (size_t i = 0; i <= last; i++) {
 			if (records->columns[i].title == NULL)
 				continue;
@@ -345,11 +339,11 @@ void printing_rows(struct printing *printing, const struct records *records, str
 		print_plain(records, out);
 		break;
 	case STYLE_FORMAT:
-		for (size_t row = 0; row < row_count(records); row++)
+		for (size_t row = 0; row < records_rows(records); row++)
 			print_template(records, row, printing->look->format, out);
 		break;
 	case STYLE_JSON:
-		for (size_t row = 0; row < row_count(records); row++)
+		for (size_t row = 0; row < records_rows(records); row++)
 			records_json_row(records, row, &printing->json);
 		break;
 	}
@@ -379,7 +373,7 @@ void records_print_one(const struct records *records, const struct look *look, s
 	struct json json;
 	size_t widest = 0;
 
-	CHECK(row_count(records) == 1);
+	CHECK(records_rows(records) == 1);
 	if (look->style == STYLE_JSON) {
 		json_begin(&json, out);
 		records_json_row(records, 0, &json);

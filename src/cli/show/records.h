@@ -57,6 +57,15 @@ void records_texts_as(struct records *records, struct slice_list texts, struct s
 /* Add a cell for each plain setting, in the order of proto/spec.def. */
 void records_settings(struct records *records, const struct rec_job_settings *settings);
 
+/*
+ * Sort the rows by the column with this key or title; "-key": the largest first. Empty cells come last. An unknown key
+ * is an error that lists the known ones.
+ */
+enum err records_sort(struct records *records, const char *key, struct error *error);
+/* Keep only the first rows. */
+void records_keep(struct records *records, size_t rows);
+size_t records_rows(const struct records *records);
+
 /* Forget all rows collected for printing; their arena may be reset then, and new rows may be added. */
 void records_clear(struct records *records);
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "cli/show/json.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
@@ -81,7 +82,7 @@ void cell_human(const struct look *look, const struct record_cell *cell, struct 
 		buf_addf(out, "%s %s", look->utf8 ? cell->state->glyph : cell->state->ascii, cell->state->word);
 		break;
 	case CELL_TIME:
-		buf_add_str(out, clock_format_local(cell->number, time));
+		buf_add_str(out, when_format(cell->number, clock_wall_ms(), time));
 		break;
 	case CELL_SPAN:
 		text_add_span(out, cell->number);

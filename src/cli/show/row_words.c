@@ -93,6 +93,8 @@ struct slice run_why_text(const struct rec_run_row *run, struct arena *arena)
 {
 	uint64_t gates = run->counts.n > STATE_APPROVAL ? run->counts.at[STATE_APPROVAL] : 0;
 
+	if (run->why.len > 0)
+		return run->why;
 	if (run_state_terminal(run_state_checked(run->state))) {
 		if (run->dead > 0)
 			return arena_printf(arena, "%" PRIu64 " dead letter%s", run->dead, run->dead == 1 ? "" : "s");
@@ -224,6 +226,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	struct buf text = { 0 };
 	struct slice copy;
 
+	if (job->why.len > 0 && !state_terminal(state))
+		return job->why;
 	if (job->held && !state_terminal(state))
 		return slice_str("held back");
 	if (state == STATE_APPROVAL && job->gate_count > 1)

@@ -19,7 +19,7 @@ const struct state_info *job_look(const struct rec_job_row *job);
 
 /* "7/build"; empty: the run is no sub-run. */
 struct slice run_parent(const struct rec_run_row *run, struct arena *arena);
-/* Why the run doesn't go on, if a person can change that; after its end, its dead letters or forgiven failures. */
+/* What the run waits for, as far as the row says it; after its end, its dead letters or forgiven failures. */
 struct slice run_why_text(const struct rec_run_row *run, struct arena *arena);
 
 struct slice job_address(const struct rec_job_row *job, struct arena *arena);    /* address such as "4127/load" */

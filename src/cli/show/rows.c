@@ -9,6 +9,7 @@
 #include "cli/show/records.h"
 #include "cli/show/row_words.h"
 #include "lang/demand.h"
+#include "proto/reasons.h"
 
 static const struct column run_columns[] = {
 	{ "id", "ID", true },
@@ -20,14 +21,15 @@ static const struct column run_columns[] = {
 	{ "waiting", "WAIT", true },
 	{ "failed", "FAIL", true },
 	{ "age_ms", "AGE", true },
+	{ "ended", "ENDED", false },
 	{ "why", "WHY", false },
+	{ "reason", NULL, false },
 	{ "skipped", NULL, false },
 	{ "cancelled", NULL, false },
 	{ "jobs", NULL, false },
 	{ "owner", NULL, false },
 	{ "tenant", NULL, false },
 	{ "submitted", NULL, false },
-	{ "ended", NULL, false },
 	{ "held", NULL, false },
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
@@ -57,14 +59,15 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 	records_number(records, counts.waiting);
 	records_number(records, counts.failed);
 	records_span(records, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
+	records_time(records, run->ended_ms);
 	records_text(records, run_why_text(run, records->arena));
+	records_text(records, slice_str(run->why_code ? reason_name(run->why_code) : NULL));
 	records_number(records, counts.skipped);
 	records_number(records, counts.cancelled);
 	records_number(records, counts.jobs);
 	records_text(records, run->owner);
 	records_text(records, run->tenant.len > 0 ? run->tenant : run->owner);
 	records_time(records, run->submitted_ms);
-	records_time(records, run->ended_ms);
 	records_bool(records, run->held);
 	records_number(records, run->forgiven);
 	records_number(records, run->dead);
@@ -82,7 +85,8 @@ static const struct column job_columns[] = {
 	{ "worker", "WORKER", false },
 	{ "outcome", "RESULT", false },
 	{ "needs", "NEEDS", false },
-	{ "cause", "WHY", false },
+	{ "why", "WHY", false },
+	{ "reason", NULL, false },
 	{ "address", NULL, false },
 	{ "job", NULL, false },
 	{ "index", NULL, false },
@@ -179,6 +183,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	else
 		records_none(records);
 	records_text(records, job_cause_text(job, jobs, job_count, arena));
+	records_text(records, slice_str(job->why_code ? reason_name(job->why_code) : NULL));
 	records_text(records, job_address(job, arena));
 	records_number(records, job->job);
 	records_number(records, job->index);

@@ -106,6 +106,8 @@ static enum reason tell_waiting(struct telling *telling)
 	if (telling->spec->needs_text.len > 0)
 		buf_addf(&telling->words, "; it needs: %.*s", (int)telling->spec->needs_text.len,
 			 (const char *)telling->spec->needs_text.data);
+	if (job_on_hold(telling->job))
+		buf_addf(&telling->words, "; a person put a hold on %s", on_hold(telling->job));
 	return REASON_WAITS_FOR_DEPENDENCY;
 }
 
@@ -199,15 +201,15 @@ static uint64_t tenant_place(const struct telling *telling)
 static enum reason tell_tenant(struct telling *telling, const struct bound *bound)
 {
 	const struct tenant *tenant = telling->job->run->tenant;
-	uint64_t before = tenant_place(telling);
+	uint64_t before = telling->brief ? 0 : tenant_place(telling);
 
 	tell_count(telling, "", bound->active, "job", "jobs");
-	buf_addf(&telling->words, " of tenant %s %s active, and the limit is %u; ", tenant->name,
+	buf_addf(&telling->words, " of tenant %s %s active, and the limit is %u", tenant->name,
 		 bound->active == 1 ? "is" : "are", bound->limit);
-	if (before == 0)
-		buf_add_str(&telling->words, "this job comes next");
-	else
-		buf_addf(&telling->words, "%llu of the tenant's jobs come%s first", (unsigned long long)before, before == 1 ? "s" : "");
+	if (before > 0)
+		buf_addf(&telling->words, "; %llu of the tenant's jobs come%s first", (unsigned long long)before, before == 1 ? "s" : "");
+	else if (!telling->brief)
+		buf_add_str(&telling->words, "; this job comes next");
 	return REASON_TENANT_LIMIT;
 }
 
@@ -219,8 +221,11 @@ static enum reason tell_runs(struct telling *telling)
 	unsigned shown = 0;
 
 	tell_count(telling, "", group->runs.active, "run", "runs");
-	buf_addf(&telling->words, " of its concurrency group %s %s going, and the limit is %u: ", group->name,
+	buf_addf(&telling->words, " of its concurrency group %s %s going, and the limit is %u", group->name,
 		 group->runs.active == 1 ? "is" : "are", group->runs.limit);
+	if (telling->brief)
+		return REASON_CONCURRENCY_RUNS;
+	buf_add_str(&telling->words, ": ");
 	for (size_t i = core->runs.head; i < core->runs.count && shown < NAMES_MAX; i++) {
 		const struct run *run = core->runs.at[i].run;
 
@@ -367,16 +372,12 @@ static void tell_interrupted(struct telling *telling, enum reason reason)
 	buf_add_str(&telling->words, count == 1 ? " was ended by its worker" : " were ended by their workers");
 }
 
-bool view_explain(const struct core *core, uint64_t serial, struct arena *arena, struct rec_job_row *row)
+void explain_job(const struct core *core, const struct job *job, bool brief, struct arena *arena, struct rec_job_row *row)
 {
-	const struct job *job = job_find(core, serial);
-	struct telling telling = { .core = core, .job = job, .arena = arena };
+	struct telling telling = { .core = core, .job = job, .brief = brief, .arena = arena };
 	struct rec_job_spec spec;
-	struct slice bytes;
+	struct slice bytes = job_spec_bytes(job);
 
-	if (!job)
-		return false;
-	bytes = job_spec_bytes(job);
 	CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
 	telling.spec = &spec;
 	telling.target = job_target(core, job, arena);
@@ -388,5 +389,13 @@ bool view_explain(const struct core *core, uint64_t serial, struct arena *arena,
 		buf_add_str(&telling.words, reason_text(row->why_code));
 	row->why = arena_copy(arena, buf_slice(&telling.words));
 	buf_free(&telling.words);
-	return true;
+}
+
+bool view_explain(const struct core *core, uint64_t serial, struct arena *arena, struct rec_job_row *row)
+{
+	const struct job *job = job_find(core, serial);
+
+	if (job)
+		explain_job(core, job, false, arena, row);
+	return job != NULL;
 }

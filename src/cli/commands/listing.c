@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The options that all lists share. The master knows some of them, for lists that are long there (ask/query.h). */
+#include "cli/commands/listing.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "proto/limits.h"
+
+#define MORE_ROWS 4                      /* how many times more rows the next command shows */
+
+enum err listing_read(struct cli *cli, const struct listing_options *options, struct records *records, struct listing *ret)
+{
+	const struct invocation *invocation = cli->invocation;
+	uint64_t limit = cli->out.style == STYLE_HUMAN ? LISTING_ROWS : UINT64_MAX;
+	struct listing listing = { .options = options };
+	enum err err;
+
+	if (options->all != OPT_none && option_given(invocation, options->all))
+		limit = UINT64_MAX;
+	if ((err = option_number(invocation, options->limit, 1, INT32_MAX, &limit, &cli->error)) != ERR_NONE)
+		return err;
+	if (options->since != OPT_none &&
+	    ((err = option_when(invocation, options->since, &listing.since_ms, &cli->error)) != ERR_NONE ||
+	     (err = option_when(invocation, options->until, &listing.until_ms, &cli->error)) != ERR_NONE))
+		return err;
+	if (listing.until_ms != 0 && listing.since_ms >= listing.until_ms)
+		return error_set(&cli->error, ERR_USAGE, "--until must be later than --since, so nothing can match");
+	listing.name = slice_str(options->name != OPT_none ? option_value(invocation, options->name) : NULL);
+	if (listing.name.len > LIMIT_NAME_MAX_LEN)
+		return error_set(&cli->error, ERR_USAGE, "--name may have at most %d bytes", LIMIT_NAME_MAX_LEN);
+	listing.limit = limit;
+	listing.sort = options->sort != OPT_none ? option_value(invocation, options->sort) : NULL;
+	*ret = listing;
+	return listing.sort ? records_sort(records, listing.sort, &cli->error) : ERR_NONE;
+}
+
+enum err listing_refuse(struct cli *cli, const struct listing_options *options, const char *action)
+{
+	const enum option_id ids[] = { options->limit, options->all, options->name, options->since, options->until, options->sort };
+	const char *verb = cli->invocation->command->verb;
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (ids[i] != OPT_none && option_given(cli->invocation, ids[i])) {
+			error_set(&cli->error, ERR_USAGE, "titan %s %s takes none of the options of titan %s ls", verb, action, verb);
+			return error_next(&cli->error, "titan help %s", verb);
+		}
+	return ERR_NONE;
+}
+
+bool listing_matches(const struct listing *listing, struct slice name, int64_t wall_ms)
+{
+	if (listing->name.len > 0 && !text_matches(listing->name, name))
+		return false;
+	return wall_ms == 0 || (wall_ms >= listing->since_ms && (listing->until_ms == 0 || wall_ms < listing->until_ms));
+}
+
+bool listing_wants(struct listing *listing)
+{
+	if (listing->shown == listing->limit && !listing->sort) {
+		listing->cut = true;
+		return false;
+	}
+	listing->shown++;
+	return true;
+}
+
+enum err listing_sort(struct cli *cli, struct listing *listing, struct records *records)
+{
+	enum err err = listing->sort ? records_sort(records, listing->sort, &cli->error) : ERR_NONE;
+
+	if (err == ERR_NONE && listing->shown > listing->limit) {
+		listing->cut = true;
+		listing->shown = listing->limit;
+		records_keep(records, (size_t)listing->limit);
+	}
+	return err;
+}
+
+/* Add a word as a shell reads it back. */
+static void word_add(struct buf *text, const char *word)
+{
+	bool quote = word[0] == '\0' || strpbrk(word, " \t*?[]{}()<>|&;$`\"\\!#~'") != NULL;
+
+	buf_add_str(text, quote ? " '" : " ");
+	text_escape(text, slice_str(word), TEXT_KEEP_NONE);
+	buf_add_str(text, quote ? "'" : "");
+}
+
+/* The command as it was typed, without --limit. */
+static void command_again(const struct cli *cli, const struct listing *listing, struct buf *text)
+{
+	const struct invocation *invocation = cli->invocation;
+
+	buf_addf(text, "titan %s", invocation->command->verb);
+	for (size_t i = 0; i < invocation->arg_count; i++)
+		word_add(text, invocation->args[i]);
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		const struct given_option *given = &invocation->options[i];
+		const struct option_info *info = invocation->command->options;
+
+		while (info->id != OPT_none && info->id != given->id)
+			info++;
+		if (info->id == OPT_none || info->id == listing->options->limit)
+			continue;
+		buf_addf(text, " --%s", info->word);
+		if (given->value)
+			word_add(text, given->value);
+	}
+}
+
+void listing_tell(struct cli *cli, const struct listing *listing, const char *what)
+{
+	struct buf text = { 0 };
+
+	if (!listing->cut)
+		return;
+	command_again(cli, listing, &text);
+	if (listing->shown == 1)
+		cli_note(cli, "there is more than this one %s: %s --limit %d", what, buf_cstr(&text), MORE_ROWS);
+	else
+		cli_note(cli, "there are more than these %" PRIu64 " %ss: %s --limit %" PRIu64, listing->shown, what, buf_cstr(&text),
+			 listing->limit * MORE_ROWS);
+	buf_free(&text);
+}

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Lists: which rows they have, in which order, what they say about rows left out, and why each of them waits.
+. "$(dirname "$0")/lib.sh"
+
+start_cluster --slots 1
+busy=$(titan run --name busy -e "busy; busy='until test -e $test_dir/on; do sleep 0.05; done'")
+ok "the only slot is taken" until_true 20 job_is "$busy" busy running
+first=$(titan run --name nightly -e "one=true")
+second=$(titan run --name build -e "two -> three; two=true; three=true")
+ids() { titan --format '{id}' ls "$@" | tr '\n' ' '; }
+
+# --- why ---
+why_of() { titan --json ls "$1" | jq -r '.[0] | "\(.reason): \(.why)"'; }
+like "a run tells what its job waits for" "$(why_of "$second")" '^all_slots_busy: two: the only slot that it could use is busy'
+is "a run that goes on waits for nothing" "$(why_of "$busy")" "null: null"
+titan -q hold "$first"
+is "a run on hold says so" "$(why_of "$first")" "held: a person put a hold on it"
+titan -q release "$first"
+like "so does show, for each job" "$(titan show "$second")" 'three .*it waits for two \(ready\)'
+like "in the words of explain" "$(titan show "$second/two")" "why +$(titan --json explain "$second/two" | jq -r '.why' | cut -d';' -f1)"
+touch on
+exits "all end" 0 titan --timeout 60s wait "$busy" "$first" "$second"
+is "then nothing waits" "$(why_of "$second")" "null: null"
+like "ls says when it ended" "$(titan ls "$second")" 'ENDED +WHY'
+like "today without a date" "$(titan ls "$second")" ' [0-2][0-9]:[0-5][0-9]:[0-5][0-9] '
+
+# --- which runs ---
+is "the newest first" "$(ids)" "$second $first $busy "
+is "a pattern of the name" "$(ids --name 'b*')" "$second $busy "
+is "a name alone is a pattern" "$(ids --name nightly)" "$first "
+is "none" "$(ids --name 'x*')" ""
+submitted=$(titan --json ls "$first" | jq -r '.[0].submitted')
+is "since is the time of the submit, or later" "$(ids --since "$submitted")" "$second $first "
+is "until is before it" "$(ids --until "$submitted")" "$busy "
+is "both" "$(ids --since "$submitted" --until "$(titan --json ls "$second" | jq -r '.[0].submitted')")" "$first "
+is "so long ago" "$(ids --since 1d)" "$second $first $busy "
+is "in the future" "$(ids --since 2100-01-01)" ""
+is "sorted" "$(ids --sort name)" "$second $busy $first "
+is "the other way" "$(ids --sort -name)" "$first $busy $second "
+exits "a list that is cut says so" 0 titan ls --limit 2
+is "with the next command" "$err" "there are more than these 2 runs: titan ls --limit 8"
+exits "one that isn't, doesn't" 0 titan ls --limit 3
+is "at all" "$err" ""
+exits "a time that is none" 2 titan ls --since soon
+exits "a column that is none" 2 titan ls --sort size
+exits "a limit of none" 2 titan ls --limit 0
+
+done_testing
