@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 const struct state_info state_table[STATE_COUNT] = {
 #define STATE(NAME, name, word, glyph, ascii, colour, attribute, kind, fact) \
@@ -12,9 +13,11 @@ const struct state_info state_table[STATE_COUNT] = {
 #undef STATE
 };
 
-const struct state_info state_dead = {
-	"failed", "DEAD", "✘", "D", COLOUR_RED, ATTR_REVERSE, KIND_TERMINAL, "no further try is allowed; it has a "
-		"dead letter",
+const struct state_info flag_table[FLAG_COUNT] = {
+#define FLAG(NAME, name, word, glyph, ascii, colour, attribute, kind, fact) \
+	[FLAG_##NAME] = { #name, word, glyph, ascii, COLOUR_##colour, ATTR_##attribute, KIND_##kind, fact },
+#include "proto/states.def"
+#undef FLAG
 };
 
 const char *const event_names[EVENT_COUNT] = {
@@ -52,6 +55,23 @@ uint32_t state_targets(enum job_state from, enum job_event event)
 	for (unsigned to = 0; to < STATE_COUNT; to++)
 		targets |= (uint32_t)allowed[from][event][to] << to;
 	return targets;
+}
+
+static bool word_is(const char *text, const char *word, size_t len)
+{
+	return strlen(text) == len && strncasecmp(text, word, len) == 0;
+}
+
+bool state_word(const char *word, size_t len, uint32_t *ret_states, uint32_t *ret_flags)
+{
+	*ret_states = *ret_flags = 0;
+	for (unsigned state = 0; state < STATE_COUNT; state++)
+		if (word_is(state_table[state].word, word, len) || word_is(state_table[state].name, word, len))
+			*ret_states |= 1U << state;
+	for (unsigned flag = 0; flag < FLAG_COUNT; flag++)
+		if (word_is(flag_table[flag].word, word, len))
+			*ret_flags |= 1U << flag;
+	return (*ret_states | *ret_flags) != 0;
 }
 
 static const struct {

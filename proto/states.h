@@ -4,6 +4,7 @@
 #define TITAN_PROTO_STATES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum job_state {
@@ -11,6 +12,14 @@ enum job_state {
 #include "proto/states.def"
 #undef STATE
 	STATE_COUNT
+};
+
+/* Shown instead of a state: a fact about the job that people look for more than for the state. */
+enum state_flag {
+#define FLAG(NAME, name, word, glyph, ascii, colour, attribute, kind, fact) FLAG_##NAME,
+#include "proto/states.def"
+#undef FLAG
+	FLAG_COUNT
 };
 
 enum job_event {
@@ -50,10 +59,16 @@ struct move_info {
 };
 
 extern const struct state_info state_table[STATE_COUNT];
-extern const struct state_info state_dead;               /* shown instead of FAILED while the job has a dead letter */
+extern const struct state_info flag_table[FLAG_COUNT];
 extern const char *const event_names[EVENT_COUNT];
 extern const char *const event_texts[EVENT_COUNT];
 extern const struct move_info move_table[MOVE_COUNT];
+
+/*
+ * What a word stands for: the word of a state or flag on screens, such as RETRY, or the name of a state. Letters may be
+ * small. Returns false if no state or flag has it.
+ */
+bool state_word(const char *word, size_t len, uint32_t *ret_states, uint32_t *ret_flags);
 
 /* Return the states to which this event may lead, as one bit for each; 0 if the event isn't allowed in this state. */
 uint32_t state_targets(enum job_state from, enum job_event event);

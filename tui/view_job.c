@@ -109,7 +109,7 @@ const struct state_info *job_face(const struct tui_graph *graph, size_t index)
 {
 	unsigned state = graph->states[index];
 
-	return state == STATE_FAILED && graph->jobs[index].dead ? &state_dead : &state_table[state];
+	return state == STATE_FAILED && graph->jobs[index].dead ? &flag_table[FLAG_DEAD] : &state_table[state];
 }
 
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,

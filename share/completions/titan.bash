@@ -31,7 +31,7 @@ _titan() {
 		options+=' --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --keep-past --keep-past-size --keep-acts --prune-every --ready-fd'
 		;;
 	worker)
-		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --end-jobs --ready-fd'
+		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --end-jobs --ready-fd --dry-run'
 		words='rm'
 		;;
 	backup)
@@ -44,12 +44,16 @@ _titan() {
 		options+=' --older --keep --size --history --past-size --acts --dead --logs-only --dry-run'
 		;;
 	cordon)
+		options+=' --dry-run'
 		;;
 	uncordon)
+		options+=' --dry-run'
 		;;
 	drain)
+		options+=' --dry-run'
 		;;
 	pool)
+		options+=' --dry-run'
 		words='ls set active draining inactive'
 		;;
 	run)
@@ -73,14 +77,15 @@ _titan() {
 		kind=job
 		;;
 	cancel)
-		options+=' --all --wait'
+		options+=' --all --wait --dry-run'
 		kind=job
 		;;
 	retry)
-		options+=' --failed --from --only --all'
+		options+=' --failed --from --only --all --dry-run'
 		kind=job
 		;;
 	dlq)
+		options+=' --dry-run'
 		words='ls show requeue discard'
 		kind=job
 		;;
@@ -89,12 +94,15 @@ _titan() {
 		words='add ls show pause resume rm fire'
 		;;
 	hold)
+		options+=' --dry-run'
 		kind=job
 		;;
 	release)
+		options+=' --dry-run'
 		kind=job
 		;;
 	priority)
+		options+=' --dry-run'
 		kind=job
 		;;
 	group)

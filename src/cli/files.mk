@@ -42,6 +42,10 @@ cli_sources = \
 	src/cli/commands/decisions.c \
 	src/cli/commands/decisions.h \
 	src/cli/commands/dispatch.c \
+	src/cli/commands/dry_run.c \
+	src/cli/commands/dry_run.h \
+	src/cli/commands/explain.h \
+	src/cli/commands/explain_fold.c \
 	src/cli/commands/listing.c \
 	src/cli/commands/listing.h \
 	src/cli/commands/prune.h \
@@ -101,6 +105,7 @@ cli_sources = \
 	src/cli/session/output.h \
 	src/cli/session/session.c \
 	src/cli/session/session.h \
+	src/cli/show/end_words.c \
 	src/cli/show/json.c \
 	src/cli/show/json.h \
 	src/cli/show/look.c \

@@ -25,6 +25,7 @@ void gen_commands(struct buf *out);
 void gen_exits(struct buf *out);
 
 void gen_states(struct buf *out);
+void gen_flags(struct buf *out);
 void gen_events(struct buf *out);
 void gen_moves(struct buf *out);
 void gen_dead(struct buf *out);           /* reasons of dead letters */

@@ -52,7 +52,7 @@ static const struct page_part parts[] = {
 	{ "exits", gen_exits, NULL },       { "states", gen_states, NULL },   { "events", gen_events, NULL },
 	{ "moves", gen_moves, NULL },       { "diagram", gen_diagram, NULL }, { "messages", gen_messages, NULL },
 	{ "dead", gen_dead, NULL },         { "reasons", gen_reasons, NULL }, { "records", gen_records, NULL },
-	{ "settings", gen_settings, NULL }, { "enums", gen_enums, NULL },
+	{ "flags", gen_flags, NULL },       { "settings", gen_settings, NULL }, { "enums", gen_enums, NULL },
 	{ "rights", gen_rights, NULL },     { "conf", gen_conf, NULL },
 	{ "errors", gen_errors, NULL },     { "limits", gen_limits, NULL },
 };

@@ -26,18 +26,30 @@ static void glyph(const char *text, struct buf *out)
 		buf_addf(out, "\\[u%04X]", code);
 }
 
+static void state_line(const struct state_info *state, struct buf *out)
+{
+	buf_addf(out, ".It %s Ta %s Ta ", state->name, state->word);
+	glyph(state->glyph, out);
+	buf_addf(out, " Ta %s%s Ta %s Ta %s\n", state->ascii[0] == '.' || state->ascii[0] == '?' ? "\\&" : "",
+		 state->ascii, kinds[state->kind], colours[state->colour]);
+}
+
+void gen_flags(struct buf *out)
+{
+	buf_add_str(out, ".Bl -tag -width LATER\n");
+	for (int i = 0; i < FLAG_COUNT; i++) {
+		buf_addf(out, ".It %s\n", flag_table[i].word);
+		gen_sentence(flag_table[i].fact, out);
+	}
+	buf_add_str(out, ".El\n");
+}
+
 void gen_states(struct buf *out)
 {
 	buf_add_str(out, ".Bl -column quarantined ASSIGN xx xx terminal magenta\n"
 			 ".It Sy state Ta Sy word Ta Sy glyph Ta Sy ASCII Ta Sy kind Ta Sy colour\n");
-	for (int i = 0; i < STATE_COUNT; i++) {
-		const struct state_info *state = &state_table[i];
-
-		buf_addf(out, ".It %s Ta %s Ta ", state->name, state->word);
-		glyph(state->glyph, out);
-		buf_addf(out, " Ta %s%s Ta %s Ta %s\n", state->ascii[0] == '.' || state->ascii[0] == '?' ? "\\&" : "",
-			 state->ascii, kinds[state->kind], colours[state->colour]);
-	}
+	for (int i = 0; i < STATE_COUNT; i++)
+		state_line(&state_table[i], out);
 	buf_add_str(out, ".El\n.Bl -tag -width quarantined\n");
 	for (int i = 0; i < STATE_COUNT; i++) {
 		buf_addf(out, ".It %s\n", state_table[i].name);

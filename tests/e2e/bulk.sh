@@ -33,12 +33,34 @@ is "and whole runs in a list" "$(titan --json show "$one" "$fine" | jq -c '[.[].
 is "one alone is one value" "$(titan --json show "$one" | jq -r .run.name)" one
 like "for people one under the other" "$(titan show "$one" "$two")" "^$two two"
 
+# --- a dry run changes nothing, so it asks nothing ---
+exits "a retry" 0 titan retry -n FAIL
+like "says what it would do" "$err" 'dry run: 2 jobs would be scheduled to run again; nothing was changed'
+like "and lists it" "$out" "^$two/bad +1"
+exits "a cancel" 0 titan --json cancel --dry-run all
+is "counts the jobs of each run" "$(printf '%s' "$out" | jq -c '[.[] | [.run, .changed, .dry_run]]')" \
+	"[[$later,1,true],[$gpu,2,true]]"
+exits "a hold" 0 titan hold -n "$gpu" "$later/a"
+like "of jobs, too" "$err" 'dry run: 3 jobs would be held back'
+exits "a release" 0 titan release -n "$gpu"
+like "of what isn't held" "$err" 'dry run: 0 jobs would be let go'
+exits "a priority" 0 titan priority -n "$gpu" 90
+is "nothing of it was done" "$(titan --json show "$gpu/near" | jq -r '.priority, .held, .state' | tr '\n' ' ')" "50 false running "
+is "not even a retry" "$(run_state "$two")" failed
+exits "a cordon" 0 titan --json cordon -n local
+is "which would change the worker" "$(printf '%s' "$out" | jq -c .)" '[{"name":"local","changed":1,"dry_run":true}]'
+is "doesn't" "$(titan --json worker ls | jq -r '.[0].standing')" null
+exits "a worker that isn't there" 4 titan drain -n nobody
+exits "a pool" 0 titan pool set -n default draining
+like "is told" "$err" 'dry run: 1 pool would be changed'
+exits "what isn't there" 4 titan cancel -n "$gpu/nobody"
+
 # --- acts want a yes ---
 exits "a retry of what wasn't named stops" 2 titan retry state=failed
 like "with the count and the first" "$err" "retry of 2 jobs \\($two/bad, $one/bad\\)"
 is "and does nothing" "$(job_state "$one" bad)" failed
 exits "with -y it is done" 0 titan -y --json retry state=failed
-is "in a list of one shape" "$(printf '%s' "$out" | jq -c '[.[] | [.target, .run, .job]]')" \
+is "in a list of one shape" "$(printf '%s' "$out" | jq -c '[.[] | [.job, .run, .name]]')" \
 	"[[\"$two/bad\",$two,\"bad\"],[\"$one/bad\",$one,\"bad\"]]"
 ok "they run again" until_true 20 run_is "$two" failed
 exits "runs and jobs are retried differently" 2 titan -y retry "$one" "$two/bad"
@@ -52,7 +74,7 @@ exits "one job of all" 0 titan -y cancel label=gpu
 ok "is cancelled" until_true 20 job_is "$gpu" far cancelled
 is "and no other" "$(job_state "$gpu" near)" running
 exits "cancel has the shape of the others" 0 titan --json cancel "$later"
-is "one value" "$(printf '%s' "$out" | jq -c .)" "{\"target\":\"$later\",\"changed\":1,\"run\":$later,\"job\":null}"
+is "one of them is a list as well" "$(printf '%s' "$out" | jq -c '[.[] | [.target, .changed, .run, .job]]')" "[[\"$later\",1,$later,null]]"
 exits "the rest" 0 titan -y cancel --wait all
 ok "has ended" run_ended "$gpu"
 exits "then nothing is left" 4 titan -y cancel all

@@ -28,10 +28,10 @@ is "needs may have && || ! and parentheses" "$(state x)" succeeded
 is "a text is compared with a parameter" "$(state prod)" succeeded
 is "a final job may have a condition" "$(state f)" succeeded
 like "why it was skipped is told" "$(titan show last/four)" 'its condition was false: check.code == 4'
-is "explain has the reason" "$(titan --json explain last/four | jq -r .reason)" condition
+is "explain has the reason" "$(titan --json explain last/four | jq -r '.[0].reason')" condition
 like "what is behind it has its cause" "$(titan show last/behind)" 'because four was skipped: its condition was false$'
 like "so has what is behind that" "$(titan show last/further)" 'because behind was skipped, as the condition of four was false$'
-next_of() { titan --json explain "last/$1" | jq -r .next; }
+next_of() { titan --json explain "last/$1" | jq -r '.[0].next'; }
 is "what a failed job decided may come out otherwise" "$(next_of further)" "titan retry $(titan --json show last | jq .run.id)"
 is "what was false from the start would be so again" "$(next_of dev)$(next_of after)" nullnull
 titan --timeout 30s run -w -p code=4 -p env=dev switch.yaml >/dev/null 2>&1

@@ -21,7 +21,7 @@ second=$(titan run -p env=prod deploy.yaml)
 other=$(titan run deploy.yaml)
 ok "one to another place doesn't wait for it" until_true 10 running "$other" 2
 is "the second to the same does" "$(count "$second")" 0
-is "and says so" "$(titan --json explain "$second/build[0]" | jq -r .reason)" concurrency_runs
+is "and says so" "$(titan --json explain "$second/build[0]" | jq -r '.[0].reason')" concurrency_runs
 like "with the run that goes" "$(titan explain "$second/build[0]")" "1 run of its concurrency group deploy-prod is going, and the limit is 1: run $first"
 is "the group has one run" "$(field deploy-prod .runs)" 1
 is "of one at most" "$(field deploy-prod .max)" 1
@@ -43,7 +43,7 @@ rm gate
 one=$(titan run -e "a*3; a='until [ -e $test_dir/gate ]; do sleep 0.05; done' concurrency=db")
 ok "one job of the group is out" until_true 10 running "$one" 1
 two=$(titan run -e "b; b='until [ -e $test_dir/gate ]; do sleep 0.05; done' concurrency=db")
-is "another run's job waits for it" "$(titan --json explain "$two/b" | jq -r .reason)" concurrency_jobs
+is "another run's job waits for it" "$(titan --json explain "$two/b" | jq -r '.[0].reason')" concurrency_jobs
 is "with what it names" "$(titan --json show "$two/b" | jq -r '.concurrency[0]')" db
 exits "with a higher limit" 0 titan group set db --max 3
 ok "more go" until_true 10 running "$one" 3

@@ -27,7 +27,7 @@ exits "jobs without labels go past one that nobody can serve" 0 \
 	titan --timeout 20s run -w -e "a*20; a=true"
 is "which still waits" "$(job_state "$none" a)" ready
 like "and says for what" "$(titan show "$none/a")" 'nobody-has-this'
-is "the reason is that no worker has its labels" "$(titan --json explain "$none/a" | jq -r .reason)" no_worker_labels
+is "the reason is that no worker has its labels" "$(titan --json explain "$none/a" | jq -r '.[0].reason')" no_worker_labels
 like "in words too" "$(titan explain "$none/a")" 'nobody-has-this'
 
 exits "somebody shares a lock" 0 titan lock take db --shared

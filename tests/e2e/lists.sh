@@ -17,7 +17,7 @@ titan -q hold "$first"
 is "a run on hold says so" "$(why_of "$first")" "held: a person put a hold on it"
 titan -q release "$first"
 like "so does show, for each job" "$(titan show "$second")" 'three .*it waits for two \(ready\)'
-like "in the words of explain" "$(titan show "$second/two")" "why +$(titan --json explain "$second/two" | jq -r '.why' | cut -d';' -f1)"
+like "in the words of explain" "$(titan show "$second/two")" "why +$(titan --json explain "$second/two" | jq -r '.[0].why' | cut -d';' -f1)"
 touch on
 exits "all end" 0 titan --timeout 60s wait "$busy" "$first" "$second"
 is "then nothing waits" "$(why_of "$second")" "null: null"

@@ -5,7 +5,7 @@
 start_cluster --slots 6
 state() { titan --json show "$1" | jq -r '.jobs[0].state'; }
 is_state() { [ "$(state "$1")" = "$2" ]; }
-reason() { titan --json explain "$1" | jq -r .reason; }
+reason() { titan --json explain "$1" | jq -r '.[0].reason'; }
 held() { titan --json lock ls | jq -r ".[] | select(.name == \"$1\") | $2"; }
 hold="until [ -e $test_dir/gate ]; do sleep 0.05; done"
 

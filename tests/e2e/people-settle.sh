@@ -52,7 +52,7 @@ is "what depends on it is skipped" "$(job_state "$run" k)" skipped
 ok "the worker comes back" start_worker
 lost_job
 exits "a person has it run again" 0 titan --json settle "$run/j" retry -m 'it never began'
-is "as JSON" "$(printf %s "$out" | jq .changed)" 1
+is "as JSON" "$(printf %s "$out" | jq '.[0].changed')" 1
 ok "the worker comes back" start_worker
 ok "and runs it a second time" until_true 20 job_is "$run" j running
 is "on that person's word" "$(titan --json approvals --all "$run" | jq -r '.[0].verdict')" retry

@@ -15,7 +15,7 @@ like "with its command" "$(gate "$run/one" '.will[0]')" 'echo b'
 like "and a digest of all that" "$(gate "$run/one" .digest)" '^[0-9a-f]{64}$'
 is "which show has, too" "$(titan --json show "$run/one" | jq -r .digest)" "$(gate "$run/one" .digest)"
 exits "approving it says how many changed" 0 titan --json approve "$run/one" -m 'fine'
-is "as JSON" "$(printf %s "$out" | jq .changed)" 1
+is "as JSON" "$(printf %s "$out" | jq '.[0].changed')" 1
 ok "approve unblocks: the second gate waits" until_true 10 gate_waits "$run/two"
 is "and what is between has run" "$(cat "$test_dir/ran")" b
 exits "the second is rejected" 0 titan reject "$run/two" -m 'not today'
@@ -72,7 +72,7 @@ exits "and why" 2 titan pushback "$run/qa" --to build
 exits "to something before it" 2 titan pushback "$run/qa" --to ship -m 'too slow'
 like "which is said" "$err" "'ship' isn't before the gate"
 exits "it is pushed back" 0 titan --json pushback "$run/qa" --to build -m 'too slow'
-is "with what is between" "$(printf %s "$out" | jq .changed)" 3
+is "with what is between" "$(printf %s "$out" | jq '.[0].changed')" 3
 ok "it asks again" until_true 10 gate_waits "$run/qa"
 is "who did it again knew why" "$(tail -n 1 "$test_dir/why")" "too slow"
 is "who did it first didn't" "$(head -n 1 "$test_dir/why")" first

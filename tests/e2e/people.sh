@@ -17,13 +17,14 @@ like "and status" "$(titan status)" 'titan approvals'
 is "nothing behind it runs" "$(job_state "$run" b)" waiting
 like "show says what is awaited" "$(titan show "$run")" '0 of 1 people have approved'
 exits "a look at it says pending" 8 titan --timeout 0 wait "$run"
-reason_of() { titan --json explain "$1" | jq -r .reason; }
+reason_of() { titan --json explain "$1" | jq -r '.[0].reason'; }
 is "the gate's reason is approval" "$(reason_of "$run/qa")" approval
 like "and the next command is told" "$(titan explain "$run/qa")" "titan approve $run/qa"
 is "what is behind it waits for a dependency" "$(reason_of "$run/b")" waits_for_dependency
 like "which is named" "$(titan explain "$run/b")" 'qa'
 is "a job that has ended says so" "$(reason_of "$run/a")" ended
-exits "a run isn't explained" 2 titan explain "$run"
+exits "a run is explained by its jobs" 0 titan explain "$run"
+like "those that wait" "$out" 'approval$'
 exits "nor a job that isn't there" 4 titan explain "$run/nope"
 exits "a run can't be approved" 2 titan approve "$run"
 like "but its gates" "$err" 'titan approvals'
@@ -130,15 +131,15 @@ exits "a fan-out is many jobs: without a yes nothing is done" 2 titan hold "$run
 like "but they are counted and named" "$err" 'hold of 4 jobs \(e\[0\], e\[1\]'
 like "and the whole command is said" "$err" "try: titan -y hold $run/e"
 exits "with it all are held" 0 titan -y --json hold "$run/e"
-is "and counted" "$(printf %s "$out" | jq .changed)" 4
+is "and counted" "$(printf %s "$out" | jq '.[0].changed')" 4
 exits "also by a star" 0 titan -y --json release "$run/e[*]"
-is "and counted" "$(printf %s "$out" | jq .changed)" 4
+is "and counted" "$(printf %s "$out" | jq '.[0].changed')" 4
 exits "one of them is one" 0 titan hold "$run/e[2]"
 exits "cancelled together" 0 titan -y cancel "$run/e"
 is "they are" "$(job_state "$run" 'e[3]')" cancelled
 like "before they ran" "$(titan explain "$run/e[3]")" 'somebody cancelled it before it started'
 titan hold "$run/later"
-is "what waits for its time and is held back isn't due" "$(titan --json explain "$run/later" | jq -r .reason)" held
+is "what waits for its time and is held back isn't due" "$(titan --json explain "$run/later" | jq -r '.[0].reason')" held
 titan -y cancel "$run" >/dev/null
 
 # What the master would refuse is refused before, with its place.

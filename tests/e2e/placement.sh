@@ -9,7 +9,7 @@ worker() { # NAME OPTION...: a worker in the background
 	"$TITAN" worker --name "$name" "$@" >"$name.log" 2>&1 </dev/null &
 }
 worker_is() { [ "$(titan --json worker ls | jq -r ".[] | select(.name == \"$1\") | .$2")" = "$3" ]; }
-reason_is() { [ "$(titan --json explain "$1" | jq -r .reason)" = "$2" ]; }
+reason_is() { [ "$(titan --json explain "$1" | jq -r '.[0].reason')" = "$2" ]; }
 
 exits "an amount of memory is one" 2 titan worker --name x --memory lots
 exits "a resource has a number" 2 titan worker --name x --resource license
@@ -30,7 +30,7 @@ ok "the other waits for the gpu" until_true 10 reason_is "$run/second" resources
 like "which is in use, and no license with it" "$(titan worker ls)" 'gpus=1/1,license=0/2'
 exits "while others flow past it" 0 titan --timeout 20s run -w -e 'a*12; a=true'
 none=$(titan run -e 'x; x=true gpus=2')
-is "what nobody has is told" "$(titan --json explain "$none/x" | jq -r .reason)" no_worker_resources
+is "what nobody has is told" "$(titan --json explain "$none/x" | jq -r '.[0].reason')" no_worker_resources
 touch "$gate"
 exits "the gpu is free again: the other one runs" 0 titan --timeout 20s wait "$run"
 is "where it is" "$(titan logs "$run/second")" big

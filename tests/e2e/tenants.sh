@@ -22,7 +22,7 @@ ok "one of its jobs is out" until_true 10 running "$held" 1
 exits "others go past a tenant at its limit" 0 titan --timeout 20s run -w --tenant cem -e "a*5; a=true"
 is "which still has one job out" "$(field ben .out)" 1
 is "and two that wait" "$(field ben .queued)" 2
-is "the reason is its tenant" "$(titan --json explain "$held/a[2]" | jq -r .reason)" tenant_limit
+is "the reason is its tenant" "$(titan --json explain "$held/a[2]" | jq -r '.[0].reason')" tenant_limit
 like "with its place in words" "$(titan explain "$held/a[2]")" "tenant ben.*1 of the tenant's jobs comes first"
 is "a run says whose it is" "$(titan --json show "$held" | jq -r .run.tenant)" ben
 exits "a queue over its limit is refused" 75 titan run --tenant ben -e "a*40; a=true"

@@ -176,7 +176,7 @@ TEST act_that_changed_nothing_says_so(void)
 	ASSERT_STR_EQ("4: nothing changed, because no job was held back\n", rig_err());
 	ASSERT_EQ(0, rig_run("hold 4 --json"));
 	ASSERT_STR_EQ("", rig_err());
-	ASSERT_STR_EQ("{\"target\":\"4\",\"changed\":0,\"run\":4,\"job\":null}\n", rig_out());
+	ASSERT_STR_EQ("[{\"target\":\"4\",\"changed\":0,\"run\":4,\"job\":null,\"name\":null,\"dry_run\":false}]\n", rig_out());
 	PASS();
 }
 

@@ -37,7 +37,7 @@ TEST explain_of_a_job_that_goes_on_is_what_the_master_says(void)
 	ASSERT_STR_EQ("no worker is connected", said("why"));
 	ASSERT_STR_EQ("no_worker_up", said("reason"));
 	ASSERT_STR_EQ("titan up", said("next"));
-	ASSERT_STR_EQ("4/a", said("address"));
+	ASSERT_STR_EQ("4/a", said("job"));
 	ASSERT_STR_EQ("ready", said("state"));
 	PASS();
 }
@@ -128,7 +128,7 @@ TEST explain_of_a_skipped_job_names_its_cause(void)
 	PASS();
 }
 
-TEST explain_of_a_fan_out_is_about_those_that_havent_succeeded(void)
+TEST explain_of_a_fan_out_counts_those_that_havent_succeeded(void)
 {
 	char names[14][8];
 
@@ -138,22 +138,51 @@ TEST explain_of_a_fan_out_is_about_those_that_havent_succeeded(void)
 		rig_add_job(names[i], i < 2 ? STATE_SUCCEEDED : STATE_FAILED);
 	}
 	rig_add_job("extra", STATE_FAILED);
-	ASSERT_EQ(0, rig_run("explain 3/e --format {address}"));
-	ASSERT_EQ(rig_out(), strstr(rig_out(), "3/e[2]\n"));
-	ASSERT(strstr(rig_out(), "3/e[11]\n") != NULL);
-	ASSERT_EQ(NULL, strstr(rig_out(), "3/e[12]\n"));
-	ASSERT_EQ(NULL, strstr(rig_out(), "3/extra\n"));
-	ASSERT_STR_EQ("12 of 14 jobs of this fan-out haven't succeeded; the first of them:\n", rig_err());
+	ASSERT_EQ(0, rig_run("explain 3/e --format {count}|{jobs}|{next}"));
+	ASSERT_EQ(rig_out(), strstr(rig_out(), "12|3/e[2],3/e[3],"));
+	ASSERT(strstr(rig_out(), ",3/e[13]|titan retry 3\n") != NULL);
+	ASSERT_EQ(0, rig_run("explain 3/e"));
+	ASSERT_STR_EQ("2 of 14 jobs of run 3 have succeeded\n", rig_err());
+	ASSERT(strstr(rig_out(), "3/e[2],3/e[3],3/e[4],3/e[5],3/e[6],3/e[7] +6") != NULL);
+	PASS();
+}
+
+TEST explain_of_a_run_has_a_row_for_each_reason(void)
+{
+	static const char *const names[] = { "q1", "q2", "w", "g" };
+	struct rec_job_row *added;
+
+	rig_add_run(3, RUN_RUNNING);
+	rig_add_job("ok", STATE_SUCCEEDED);
+	rig_add_job("r", STATE_RUNNING);
+	for (size_t i = 0; i < 4; i++) {
+		added = rig_add_job(names[i], i < 2 ? STATE_READY : i == 2 ? STATE_WAITING : STATE_APPROVAL);
+		added->why_code = i < 2 ? REASON_NO_WORKER_LABELS : i == 2 ? REASON_WAITS_FOR_DEPENDENCY : REASON_APPROVAL;
+		added->why = slice_str(i == 0 ? "no worker has gpu" : i == 1 ? "no worker has ssd" : i == 2 ? "it waits for r" : "0 of 1");
+	}
+	ASSERT_EQ(0, rig_run("explain 3 --format {count}|{state}|{reason}|{why}|{jobs}|{next}"));
+	ASSERT_STR_EQ("1|running|running|it is running|3/r|\n"
+		      "2|ready|no_worker_labels|no connected worker has the labels that the job asks for|3/q1,3/q2|titan worker ls\n"
+		      "1|waiting|waits_for_dependency|it waits for r|3/w|titan show 3\n"
+		      "1|approval|approval|0 of 1|3/g|titan approve 3/g\n",
+		      rig_out());
+	/* Also what several words or a condition name, and of more than one run. */
+	ASSERT_EQ(0, rig_run("explain 3/w 3/g --format {jobs}"));
+	ASSERT_STR_EQ("3/w\n3/g\n", rig_out());
+	ASSERT_EQ(0, rig_run("explain QUEUE --format {jobs}"));
+	ASSERT_STR_EQ("3/q1,3/q2\n", rig_out());
+	ASSERT_EQ(0, rig_run("explain 3/g --json"));
+	ASSERT_EQ(rig_out(), strstr(rig_out(), "[{\"job\":\"3/g\",\"count\":1,"));
 	PASS();
 }
 
 TEST explain_of_nothing_says_what_is_expected(void)
 {
-	ASSERT_EQ(2, rig_run("explain 4"));
-	ASSERT_STR_EQ("titan: '4' is a run; name one of its jobs, such as 4127/load\n   try: titan show 4\n", rig_err());
 	ASSERT_EQ(4, rig_run("explain 4/nobody"));
 	ASSERT_STR_EQ("titan: no job 4/nobody\n   try: titan show 4\n", rig_err());
 	ASSERT_EQ(4, rig_run("explain 9/a"));
+	ASSERT(strstr(rig_err(), "   try: titan ls\n") != NULL);
+	ASSERT_EQ(4, rig_run("explain 9"));
 	ASSERT(strstr(rig_err(), "   try: titan ls\n") != NULL);
 	PASS();
 }
@@ -168,7 +197,8 @@ SUITE(cli_explain)
 	RUN_TEST(explain_of_what_never_ran_claims_no_process);
 	RUN_TEST(explain_of_a_loop_that_ended_early_has_its_condition);
 	RUN_TEST(explain_of_a_skipped_job_names_its_cause);
-	RUN_TEST(explain_of_a_fan_out_is_about_those_that_havent_succeeded);
+	RUN_TEST(explain_of_a_fan_out_counts_those_that_havent_succeeded);
+	RUN_TEST(explain_of_a_run_has_a_row_for_each_reason);
 	RUN_TEST(explain_of_nothing_says_what_is_expected);
 }
 

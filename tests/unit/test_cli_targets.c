@@ -235,6 +235,32 @@ TEST condition_on_a_state_looks_at_ended_runs_where_the_command_reaches_them(voi
 	PASS();
 }
 
+TEST words_of_screens_are_conditions(void)
+{
+	make_runs();
+	rig_add_run(3, RUN_WAITING);
+	rig_add_job("soon", STATE_DELAYED);
+	rig_add_job("again", STATE_DELAYED)->tries = 1;
+	rig_add_job("back", STATE_READY)->held = true;
+	rig_add_job("lost", STATE_FAILED)->dead = true;
+	ASSERT_STR_EQ("7/extra 6/a 3/lost (bulk)", targets_of("FAIL", REACH_EVERY));
+	ASSERT_STR_EQ("7/extra 6/a 3/lost (bulk)", targets_of("state=FAIL", REACH_EVERY));
+	ASSERT_STR_EQ("7/extra 6/a 3/lost (bulk)", targets_of("state=fail", REACH_EVERY));
+	ASSERT_STR_EQ("6/b (bulk)", targets_of("TIME", REACH_BAD));
+	ASSERT_STR_EQ("3/soon 3/again (bulk)", targets_of("RETRY", REACH_LIVE));
+	ASSERT_STR_EQ("3/soon (bulk)", targets_of("LATER", REACH_LIVE));
+	ASSERT_STR_EQ("3/back (bulk)", targets_of("HOLD", REACH_LIVE));
+	ASSERT_STR_EQ("3/lost (bulk)", targets_of("DEAD", REACH_EVERY));
+	ASSERT_STR_EQ("6/a (bulk)", targets_of("FAIL,owner=bert", REACH_EVERY));
+	/* The hold of a run is a flag of the run itself. */
+	rig.runs[4].held = true;
+	ASSERT_STR_EQ("3 (bulk)", targets_of("HOLD", REACH_LIVE));
+	ASSERT_STR_EQ("3/back (bulk)", targets_of("HOLD,name=back", REACH_LIVE));
+	ASSERT_EQ(0, strncmp(targets_of("BROKEN", REACH_LIVE), "usage: ", 7));
+	ASSERT_EQ(0, strncmp(targets_of("fail", REACH_LIVE), "usage: ", 7));
+	PASS();
+}
+
 TEST condition_on_runs_finds_runs(void)
 {
 	make_runs();
@@ -253,9 +279,9 @@ TEST condition_that_is_none_is_refused(void)
 	make_runs();
 	ASSERT(strstr(targets_of("colour=red", REACH_LIVE), "usage: 'colour='") != NULL);
 	ASSERT(strstr(targets_of("state=happy", REACH_LIVE), "jobs have no such state") != NULL);
-	ASSERT(strstr(targets_of("state=", REACH_LIVE), "': expected KEY=VALUE, such as state=failed") != NULL);
-	ASSERT(strstr(targets_of("=failed", REACH_LIVE), "': expected KEY=VALUE, such as state=failed") != NULL);
-	ASSERT(strstr(targets_of("state=failed,,name=a", REACH_LIVE), "': expected KEY=VALUE, such as state=failed") != NULL);
+	ASSERT(strstr(targets_of("state=", REACH_LIVE), "': expected KEY=VALUE, such as state=FAIL") != NULL);
+	ASSERT(strstr(targets_of("=failed", REACH_LIVE), "': expected KEY=VALUE, such as state=FAIL") != NULL);
+	ASSERT(strstr(targets_of("state=failed,,name=a", REACH_LIVE), "': expected KEY=VALUE, such as state=FAIL") != NULL);
 	PASS();
 }
 
@@ -356,6 +382,7 @@ SUITE(targets_suite)
 	RUN_TEST(words_that_stand_for_nothing_are_told);
 	RUN_TEST(condition_on_jobs_looks_at_live_runs);
 	RUN_TEST(condition_on_a_state_looks_at_ended_runs_where_the_command_reaches_them);
+	RUN_TEST(words_of_screens_are_conditions);
 	RUN_TEST(condition_on_runs_finds_runs);
 	RUN_TEST(condition_that_is_none_is_refused);
 	RUN_TEST(more_than_was_named_takes_a_yes);

@@ -261,16 +261,19 @@ TEST span_is_that_of_the_latest_attempt(void)
 	PASS();
 }
 
-TEST look_of_a_job_tells_a_first_delay_and_a_dead_letter(void)
+TEST look_of_a_job_tells_a_hold_a_first_delay_and_a_dead_letter(void)
 {
 	jobs[0].state = STATE_DELAYED;
-	ASSERT_STR_EQ("WAIT", job_look(&jobs[0])->word);
+	ASSERT_STR_EQ("LATER", job_look(&jobs[0])->word);
+	jobs[0].held = true;
+	ASSERT_STR_EQ("HOLD", job_look(&jobs[0])->word);
+	jobs[0].held = false;
 	jobs[0].tries = 1;
 	ASSERT_STR_EQ("RETRY", job_look(&jobs[0])->word);
 	jobs[0].dead = true;
 	ASSERT_STR_EQ("RETRY", job_look(&jobs[0])->word);
 	jobs[0].state = STATE_FAILED;
-	ASSERT_EQ(&state_dead, job_look(&jobs[0]));
+	ASSERT_EQ(&flag_table[FLAG_DEAD], job_look(&jobs[0]));
 	jobs[0].state = 99;
 	ASSERT_STR_EQ("WAIT", job_look(&jobs[0])->word);
 	PASS();
@@ -376,7 +379,7 @@ SUITE(cli_words)
 	RUN_TEST(counts_of_a_run_are_complete_and_disjoint);
 	RUN_TEST(run_says_what_is_left_to_do);
 	RUN_TEST(span_is_that_of_the_latest_attempt);
-	RUN_TEST(look_of_a_job_tells_a_first_delay_and_a_dead_letter);
+	RUN_TEST(look_of_a_job_tells_a_hold_a_first_delay_and_a_dead_letter);
 	RUN_TEST(next_step_of_a_decision_is_the_command_for_it);
 	RUN_TEST(next_step_of_a_waiting_job_is_about_what_it_waits_for);
 	RUN_TEST(next_step_after_a_bad_end_is_a_retry_that_would_change_something);

@@ -20,12 +20,14 @@
 #define LABELS_MAX 16
 
 struct filter {
-	uint64_t states;                 /* bits of enum job_state; 0: any */
+	uint32_t states;                 /* bits of enum job_state; 0: any */
+	uint32_t flags;                  /* bits of enum state_flag; a job matches if its state or a flag does */
 	struct slice labels[LABELS_MAX];
 	size_t label_count;
 	struct slice name, worker;       /* name and worker of the job; empty: any */
 	struct slice run_name, owner, tenant;
 	bool of_jobs;                    /* the condition is on jobs, not on runs alone */
+	bool finer;                      /* it is on more of the jobs than their state */
 };
 
 struct search {
@@ -105,11 +107,14 @@ static enum err add_run(struct search *search, const struct rec_run_row *run, co
 
 static enum err read_state(struct cli *cli, struct slice value, struct filter *filter)
 {
-	for (int state = 0; state < STATE_COUNT; state++)
-		if (slice_eq(value, slice_str(state_table[state].name))) {
-			filter->states |= UINT64_C(1) << state;
-			return ERR_NONE;
-		}
+	uint32_t states, flags;
+
+	filter->of_jobs = true;
+	if (state_word((const char *)value.data, value.len, &states, &flags)) {
+		filter->states |= states;
+		filter->flags |= flags;
+		return ERR_NONE;
+	}
 	error_set(&cli->error, ERR_USAGE, "state=%.*s: jobs have no such state", (int)(value.len < 64 ? value.len : 64),
 		  (const char *)value.data);
 	return error_next(&cli->error, "titan help states");
@@ -122,12 +127,10 @@ static enum err read_pair(struct cli *cli, struct slice key, struct slice value,
 		{ "owner", &filter->owner, false }, { "tenant", &filter->tenant, false },
 	};
 
-	if (slice_eq(key, slice_str("state"))) {
-		filter->of_jobs = true;
+	if (slice_eq(key, slice_str("state")))
 		return read_state(cli, value, filter);
-	}
 	if (slice_eq(key, slice_str("label")) && filter->label_count < LABELS_MAX) {
-		filter->of_jobs = true;
+		filter->of_jobs = filter->finer = true;
 		filter->labels[filter->label_count++] = value;
 		return ERR_NONE;
 	}
@@ -135,12 +138,24 @@ static enum err read_pair(struct cli *cli, struct slice key, struct slice value,
 		if (slice_eq(key, slice_str(keys[i].key))) {
 			*keys[i].value = value;
 			filter->of_jobs = filter->of_jobs || keys[i].of_jobs;
+			filter->finer = filter->finer || keys[i].of_jobs;
 			return ERR_NONE;
 		}
 	error_set(&cli->error, ERR_USAGE, "'%.*s=': unknown selector; use state, label, name or worker of a job, or "
 		"run, owner or tenant of its run",
 		  (int)(key.len < 64 ? key.len : 64), (const char *)key.data);
 	return error_next(&cli->error, "titan help selectors");
+}
+
+/* Is it the word of a state on screens, such as FAIL? In capitals only: other words may get a meaning. */
+static bool is_state(struct slice word)
+{
+	uint32_t states, flags;
+
+	for (size_t i = 0; i < word.len; i++)
+		if (word.data[i] < 'A' || word.data[i] > 'Z')
+			return false;
+	return state_word((const char *)word.data, word.len, &states, &flags);
 }
 
 static enum err read_filter(struct cli *cli, const char *text, struct filter *filter)
@@ -151,8 +166,15 @@ static enum err read_filter(struct cli *cli, const char *text, struct filter *fi
 		const char *equals = memchr(text, '=', len);
 		enum err err;
 
+		if (equals == NULL && is_state(slice_make(text, len))) {
+			err = read_state(cli, slice_make(text, len), filter);
+			if (err != ERR_NONE)
+				return err;
+			text += len + (text[len] == ',');
+			continue;
+		}
 		if (equals == NULL || equals == text || equals + 1 == text + len)
-			return error_set(&cli->error, ERR_USAGE, "'%.*s': expected KEY=VALUE, such as state=failed",
+			return error_set(&cli->error, ERR_USAGE, "'%.*s': expected KEY=VALUE, such as state=FAIL",
 					 (int)(len < 64 ? len : 64), text);
 		err = read_pair(cli, slice_make(text, (size_t)(equals - text)),
 				slice_make(equals + 1, (size_t)(text + len - equals - 1)), filter);
@@ -178,9 +200,19 @@ static bool is_named(struct slice name, struct slice wanted)
 					  memcmp(name.data, wanted.data, wanted.len) == 0);
 }
 
+/* Is the job in one of the states, or is one of the flags shown over its state? */
+static bool state_matches(const struct filter *filter, const struct rec_job_row *job)
+{
+	const struct state_info *look = job_look(job);
+
+	if ((filter->states | filter->flags) == 0 || (filter->states >> job_state_checked(job->state) & 1))
+		return true;
+	return look >= flag_table && look < flag_table + FLAG_COUNT && (filter->flags >> (look - flag_table) & 1);
+}
+
 static bool job_matches(const struct filter *filter, const struct rec_job_row *job)
 {
-	if (filter->states != 0 && !(filter->states >> job_state_checked(job->state) & 1))
+	if (!state_matches(filter, job))
 		return false;
 	for (size_t i = 0; i < filter->label_count; i++)
 		if (!has_label(job, filter->labels[i]))
@@ -189,12 +221,28 @@ static bool job_matches(const struct filter *filter, const struct rec_job_row *j
 	       (filter->worker.len == 0 || slice_eq(job->worker, filter->worker));
 }
 
+/* The states that a wanted job can be in: those named, and those that the flags are shown over. */
+static uint32_t flagged_states(const struct filter *filter)
+{
+	uint32_t states = filter->states;
+
+	if (filter->flags >> FLAG_DEAD & 1)
+		states |= 1U << STATE_FAILED;
+	if (filter->flags >> FLAG_LATER & 1)
+		states |= 1U << STATE_DELAYED;
+	for (unsigned state = 0; filter->flags >> FLAG_HOLD & 1 && state < STATE_COUNT; state++)
+		if (state_table[state].kind == KIND_WAITS)
+			states |= 1U << state;
+	return states;
+}
+
 static bool run_matches(const struct filter *filter, const struct rec_run_row *run, enum reach reach)
 {
-	bool counted = filter->states == 0;
+	uint32_t states = flagged_states(filter);
+	bool counted = states == 0;
 
 	for (size_t i = 0; i < run->counts.n && i < STATE_COUNT; i++)
-		counted = counted || ((filter->states >> i & 1) && run->counts.at[i] > 0);
+		counted = counted || ((states >> i & 1) && run->counts.at[i] > 0);
 	if (!counted || (filter->run_name.len > 0 && !slice_eq(run->name, filter->run_name)) ||
 	    (filter->owner.len > 0 && !slice_eq(run->owner, filter->owner)) ||
 	    (filter->tenant.len > 0 && !slice_eq(run->tenant.len > 0 ? run->tenant : run->owner, filter->tenant)))
@@ -202,7 +250,7 @@ static bool run_matches(const struct filter *filter, const struct rec_run_row *r
 	if (!filter->of_jobs)
 		return run_within(reach, run);
 	/* Runs that have ended are searched only if a state is named. */
-	return run->ended_ms == 0 || (reach != REACH_LIVE && filter->states != 0);
+	return run->ended_ms == 0 || (reach != REACH_LIVE && states != 0);
 }
 
 static enum err match_run(struct search *search, const struct rec_run_row *run, const void *arg)
@@ -214,7 +262,8 @@ static enum err match_run(struct search *search, const struct rec_run_row *run, 
 
 	if (!run_matches(filter, run, search->reach))
 		return ERR_NONE;
-	if (!filter->of_jobs) {
+	/* A hold of a run isn't one of its jobs, so the run itself is what has that flag. */
+	if (!filter->of_jobs || (filter->flags >> FLAG_HOLD & 1 && run->held && !filter->finer)) {
 		add(search, run->run, slice_make(NULL, 0));
 		return ERR_NONE;
 	}
@@ -252,7 +301,7 @@ static enum err select_text(struct search *search, const char *text)
 	struct filter filter;
 	enum err err;
 
-	if (strchr(text, '=') != NULL) {
+	if (strchr(text, '=') != NULL || is_state(slice_make(text, strcspn(text, ",")))) {
 		err = read_filter(cli, text, &filter);
 		if (err == ERR_NONE)
 			err = each_run(search, 0, INT64_MAX, match_run, &filter);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Selectors that may stand for several runs or jobs: all, 4120-4127, 'label=gpu,state=failed'. Which runs they may
+ * Selectors that may stand for several runs or jobs: all, 4120-4127, FAIL, 'label=gpu,state=failed'. Which runs they may
  * include depends on the command, and is called its reach.
  */
 #ifndef TITAN_CLI_TARGETS_H

@@ -5,6 +5,7 @@
 
 #include "cli/ask/targets.h"
 #include "cli/session/cli.h"
+#include "cli/show/records.h"
 
 enum err act_select(struct cli *cli, struct msg_act *act); /* sets run and job of the act from the first argument */
 /* Send the act and return the exit status. what: text for people, such as "held back". */
@@ -17,5 +18,10 @@ enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret);
  * refusal.
  */
 int act_each(struct cli *cli, const struct targets *targets, const struct msg_act *act, const char *what);
+
+/* A row for each act: its target, and how many jobs it changed, or would change. */
+void act_rows_begin(struct cli *cli, struct records *records);
+void act_rows_add(struct records *records, const struct msg_act *act, uint64_t changed, bool dry);
+void act_rows_print(struct cli *cli, const struct records *records);     /* for programs, and for people after --dry-run */
 
 #endif

@@ -9,27 +9,56 @@
 #include "cli/ask/targets.h"
 #include "cli/commands/act.h"
 #include "cli/commands/command.h"
+#include "cli/commands/dry_run.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
+#include "cli/show/row_words.h"
 
 #define BULK_NAMED 5
 
 static const struct column act_columns[] = {
-	{ "target", "target", false },
-	{ "changed", "changed", true },
+	{ "target", "TARGET", false },
+	{ "changed", "JOBS", true },
 	{ "run", NULL, true },
 	{ "job", NULL, false },
+	{ "name", NULL, false },
+	{ "dry_run", NULL, false },
 };
 
-static void columns_begin(struct cli *cli, struct records *records)
+void act_rows_begin(struct cli *cli, struct records *records)
 {
 	records_begin(records, act_columns, sizeof(act_columns) / sizeof(act_columns[0]), &cli->arena);
 }
 
+void act_rows_add(struct records *records, const struct msg_act *act, uint64_t changed, bool dry)
+{
+	const struct rec_job_row job = { .run = act->run, .name = act->job };
+	struct slice address = job_address(&job, records->arena);
+
+	/* The address of a run has no slash at its end. */
+	records_text(records, act->job.len > 0 ? address : slice_make(address.data, address.len - 1));
+	records_number(records, changed);
+	records_number(records, act->run);
+	records_text(records, act->job.len > 0 ? address : slice_make(NULL, 0));
+	records_text(records, act->job);
+	records_bool(records, dry);
+}
+
+void act_rows_print(struct cli *cli, const struct records *records)
+{
+	struct buf out = { 0 };
+
+	if (cli->settings.style == STYLE_HUMAN && !dry_run_wanted(cli))
+		return;
+	records_print(records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
 /* Print what an act changed: data for programs, a line for people. The master has made it durable before. */
-static void tell(struct cli *cli, const struct msg_act *act, const char *what, uint64_t changed, struct records *records)
+static void tell(struct cli *cli, const struct msg_act *act, const char *what, uint64_t changed)
 {
 	struct buf target = { 0 }, shown = { 0 };
 
@@ -43,10 +72,6 @@ static void tell(struct cli *cli, const struct msg_act *act, const char *what, u
 		cli_note(cli, "%s: nothing changed, because no job was %s", buf_cstr(&shown), what);
 	else if (cli_chatty(cli))
 		cli_note(cli, "%s: %" PRIu64 " job%s %s", buf_cstr(&shown), changed, changed == 1 ? "" : "s", what);
-	records_text(records, arena_copy(&cli->arena, buf_slice(&target)));
-	records_number(records, changed);
-	records_number(records, act->run);
-	records_text(records, act->job);
 	buf_free(&target);
 	buf_free(&shown);
 }
@@ -59,67 +84,65 @@ static void tell_left(struct cli *cli, uint64_t run, uint64_t left)
 			"cancel %" PRIu64 " again ends %s, too", run, left, left == 1 ? "" : "s", left == 1 ? "s" : "", run, left == 1 ? "it" : "them");
 }
 
-static void print(struct cli *cli, const struct records *records, bool list)
-{
-	struct buf out = { 0 };
-
-	if (cli->settings.style == STYLE_HUMAN || (!list && records->cell_count == 0))
-		return;
-	if (list)
-		records_print(records, &cli->out, &out);
-	else
-		records_print_one(records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
-}
-
 static enum err check_format(struct cli *cli)
 {
 	struct records records;
 
-	columns_begin(cli, &records);
+	act_rows_begin(cli, &records);
 	return records_check(&records, &cli->out, &cli->error);
+}
+
+/* Send the act, or only count what it would change. */
+static enum err act_one(struct cli *cli, struct msg_act *act, const char *what, bool dry, struct records *records, uint64_t *sum)
+{
+	struct msg_ok ok = { 0 };
+	enum err err = dry ? dry_run_count(cli, act, &ok.count) : cli_call(cli, OP_ACT, act, OP_OK, &cli->arena, &ok);
+
+	if (err != ERR_NONE)
+		return err;
+	act_rows_add(records, act, ok.count, dry);
+	*sum += ok.count;
+	if (!dry) {
+		tell(cli, act, what, ok.count);
+		tell_left(cli, act->run, ok.left);
+	}
+	return ERR_NONE;
 }
 
 int act_each(struct cli *cli, const struct targets *targets, const struct msg_act *act, const char *what)
 {
+	bool dry = dry_run_wanted(cli);
 	struct records records;
+	uint64_t sum = 0;
 	int status = 0;
 
-	columns_begin(cli, &records);
+	act_rows_begin(cli, &records);
 	for (size_t i = 0; i < targets->count; i++) {
 		struct msg_act one = *act;
-		struct msg_ok ok;
 		int failed;
 
 		one.run = targets->at[i].run;
 		if (targets->at[i].job.len > 0)
 			one.job = targets->at[i].job;
-		if (cli_call(cli, OP_ACT, &one, OP_OK, &cli->arena, &ok) == ERR_NONE) {
-			tell(cli, &one, what, ok.count, &records);
-			tell_left(cli, one.run, ok.left);
+		if (act_one(cli, &one, what, dry, &records, &sum) == ERR_NONE)
 			continue;
-		}
 		failed = cli_fail(cli);
 		status = status != 0 ? status : failed;
 		if (err_again(cli->error.code))
 			break;
 	}
-	print(cli, &records, targets->bulk || cli->invocation->arg_count > 1);
+	act_rows_print(cli, &records);
+	if (dry && status == 0)
+		dry_run_tell(cli, sum, "job", what);
 	return status;
 }
 
 int act_send(struct cli *cli, struct msg_act *act, const char *what)
 {
-	struct records records;
-	struct msg_ok ok;
+	const struct selector target = { .run = act->run, .job = act->job };
+	struct targets targets = { .at = (struct selector *)&target, .count = 1 };
 
-	columns_begin(cli, &records);
-	if (cli_call(cli, OP_ACT, act, OP_OK, &cli->arena, &ok) != ERR_NONE)
-		return cli_fail(cli);
-	tell(cli, act, what, ok.count, &records);
-	print(cli, &records, false);
-	return 0;
+	return act_each(cli, &targets, act, what);
 }
 
 /* Count the jobs encode[0], encode[1] and so on. names: the first few, for people. */
@@ -158,7 +181,7 @@ static enum err confirm_fan_out(struct cli *cli, const struct selector *selector
 	 * A complete name is a single job and needs no question. For a name that doesn't exist the master has the
 	 * error.
 	 */
-	if (cli->settings.yes || stem.len == 0 || stem.data[stem.len - 1] == ']' ||
+	if (cli->settings.yes || dry_run_wanted(cli) || stem.len == 0 || stem.data[stem.len - 1] == ']' ||
 	    cli_query_job(cli, &(struct selector){ .run = selector->run, .job = stem }, &cli->arena, &job) != ERR_NOT_FOUND)
 		return ERR_NONE;
 	err = count_fan_out(cli, selector, stem, &count, &names);
@@ -197,7 +220,7 @@ enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret)
 		err = cli_connect(cli);
 	if (err == ERR_NONE)
 		err = cli_targets(cli, invocation->args, invocation->arg_count, reach, ret);
-	if (err == ERR_NONE)
+	if (err == ERR_NONE && !dry_run_wanted(cli))
 		err = targets_confirm(cli, ret, invocation->command->verb);
 	/* Check and confirm all targets before anything is done to the first. */
 	for (size_t i = 0; err == ERR_NONE && !ret->bulk && i < ret->count; i++)

@@ -6,6 +6,7 @@
 #include "cli/ask/targets.h"
 #include "cli/commands/act.h"
 #include "cli/commands/command.h"
+#include "cli/commands/dry_run.h"
 #include "cli/follow/wait.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -77,7 +78,7 @@ int cmd_cancel(struct cli *cli)
 	if (act_targets(cli, REACH_LIVE, &targets) != ERR_NONE)
 		return cli_fail(cli);
 	status = act_each(cli, &targets, &act, "cancelled or told to end");
-	if (err_again(cli->error.code) || !option_given(cli->invocation, OPT_cancel_wait))
+	if (err_again(cli->error.code) || dry_run_wanted(cli) || !option_given(cli->invocation, OPT_cancel_wait))
 		return status;
 	return wait_targets(cli, &targets) == ERR_NONE ? status : cli_fail(cli);
 }

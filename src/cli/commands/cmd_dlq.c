@@ -8,7 +8,9 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
+#include "cli/commands/act.h"
 #include "cli/commands/command.h"
+#include "cli/commands/dry_run.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
@@ -204,7 +206,7 @@ static void add_detail(struct records *records, const struct rec_dead_row *dead_
 	records_text(records, address(dead_letter, records->arena));
 	records_text(records, slice_str(dead_name(dead_letter->reason)));
 	records_text(records, slice_str(dead_text(dead_letter->reason)));
-	records_state(records, state == STATE_FAILED ? &state_dead : &state_table[state], state_table[state].name);
+	records_state(records, state == STATE_FAILED ? &flag_table[FLAG_DEAD] : &state_table[state], state_table[state].name);
 	records_text(records, outcome(dead_letter, records->arena));
 	records_time(records, dead_letter->died_ms);
 	records_number(records, dead_letter->tries);
@@ -289,36 +291,36 @@ static int dlq_show(struct cli *cli, const char *target)
 
 /* ---- requeue, discard ---- */
 
-static const struct column act_columns[] = {
-	{ "target", "TARGET", false },
-	{ "changed", "CHANGED", true },
+struct dead_letter_act {
+	struct selector selector;
+	uint64_t dead_letters;
 };
 
 struct dead_letter_acts { /* one act for each target named, or with "all" for each run that has dead letters */
-	struct selector *at;
+	struct dead_letter_act *at;
 	size_t count, room;
 	uint64_t dead_letters;
 };
 
-static void acts_put(struct dead_letter_acts *acts, struct arena *arena, struct selector target)
+static void acts_put(struct dead_letter_acts *acts, struct arena *arena, struct selector target, uint64_t dead_letters)
 {
 	if (acts->count == acts->room) {
 		size_t room = acts->room ? 2 * acts->room : 64;
-		struct selector *bigger = arena_zalloc(arena, room, sizeof(*bigger));
+		struct dead_letter_act *bigger = arena_zalloc(arena, room, sizeof(*bigger));
 
 		if (acts->count > 0)
 			memcpy(bigger, acts->at, acts->count * sizeof(*bigger));
 		acts->at = bigger;
 		acts->room = room;
 	}
-	acts->at[acts->count++] = target;
+	acts->at[acts->count++] = (struct dead_letter_act){ target, dead_letters };
 }
 
 static enum err acts_add(struct cli *cli, struct dead_letter_acts *acts, const struct selector *selector,
 			 const char *target)
 {
 	struct dead_letters dead_letters = { 0 };
-	struct map runs = { 0 };
+	struct map runs = { 0 };                 /* from a run to the place of its act, counted from 1 */
 	enum err err = dead_letters_ask(cli, selector, &dead_letters);
 
 	if (err != ERR_NONE)
@@ -327,15 +329,19 @@ static enum err acts_add(struct cli *cli, struct dead_letter_acts *acts, const s
 		return no_dead_letter(cli, target);
 	acts->dead_letters += dead_letters.count;
 	if (selector->run != 0) {
-		acts_put(acts, &cli->arena, *selector);
+		acts_put(acts, &cli->arena, *selector, dead_letters.count);
 		return ERR_NONE;
 	}
 	/* A run's dead letters may be apart in the list, with other runs between: jobs may have been added later. */
 	for (size_t i = 0; i < dead_letters.count; i++) {
-		if (map_get(&runs, dead_letters.at[i].run))
+		size_t place = (size_t)map_get(&runs, dead_letters.at[i].run);
+
+		if (place > 0) {
+			acts->at[place - 1].dead_letters++;
 			continue;
-		map_put(&runs, dead_letters.at[i].run, acts);
-		acts_put(acts, &cli->arena, (struct selector){ .run = dead_letters.at[i].run });
+		}
+		acts_put(acts, &cli->arena, (struct selector){ .run = dead_letters.at[i].run }, 1);
+		map_put(&runs, dead_letters.at[i].run, (void *)(uintptr_t)acts->count);
 	}
 	map_free(&runs);
 	return ERR_NONE;
@@ -367,24 +373,20 @@ static enum err acts_confirm(struct cli *cli, const struct dead_letter_acts *act
 	return cli_confirm(cli, question);
 }
 
-static enum err act_send_one(struct cli *cli, const struct selector *target, enum act_verb verb, const char *what,
+static enum err act_send_one(struct cli *cli, const struct dead_letter_act *target, enum act_verb verb, const char *what,
 			     struct records *records)
 {
-	struct msg_act act = { .verb = verb, .run = target->run, .job = target->job };
-	struct rec_job_row row = { .run = target->run, .name = target->job };
-	struct buf text = { 0 };
-	struct msg_ok ok;
-	enum err err = cli_call(cli, OP_ACT, &act, OP_OK, &cli->arena, &ok);
+	struct msg_act act = { .verb = verb, .run = target->selector.run, .job = target->selector.job };
+	struct msg_ok ok = { .count = target->dead_letters };
+	bool dry = dry_run_wanted(cli);
+	enum err err = dry ? ERR_NONE : cli_call(cli, OP_ACT, &act, OP_OK, &cli->arena, &ok);
 
 	if (err != ERR_NONE)
 		return err;
-	buf_addf(&text, "%" PRIu64, target->run);
-	records_text(records, target->job.len ? job_address(&row, &cli->arena) : arena_copy(&cli->arena, buf_slice(&text)));
-	records_number(records, ok.count);
-	if (cli_chatty(cli))
-		cli_note(cli, "%" PRIu64 "%s%.*s: %" PRIu64 " %s", target->run, target->job.len ? "/" : "",
-			 (int)target->job.len, (const char *)target->job.data, ok.count, what);
-	buf_free(&text);
+	act_rows_add(records, &act, ok.count, dry);
+	if (cli_chatty(cli) && !dry)
+		cli_note(cli, "%" PRIu64 "%s%.*s: %" PRIu64 " %s", act.run, act.job.len ? "/" : "",
+			 (int)act.job.len, (const char *)act.job.data, ok.count, what);
 	return ERR_NONE;
 }
 
@@ -393,13 +395,13 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 	const char *word = verb == ACT_REQUEUE ? "requeue" : "discard";
 	const char *what = verb == ACT_REQUEUE ? "jobs run again" : "dead letters discarded";
 	struct dead_letter_acts *acts = arena_zalloc(&cli->arena, 1, sizeof(*acts));
+	bool dry = dry_run_wanted(cli);
 	struct records records;
-	struct buf out = { 0 };
 	int status = 0;
 
-	records_begin(&records, act_columns, 2, &cli->arena);
+	act_rows_begin(cli, &records);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
-	    acts_collect(cli, acts) != ERR_NONE || acts_confirm(cli, acts, word) != ERR_NONE)
+	    acts_collect(cli, acts) != ERR_NONE || (!dry && acts_confirm(cli, acts, word) != ERR_NONE))
 		return cli_fail(cli);
 	/* Report each refusal and go on with the others. */
 	for (size_t i = 0; i < acts->count; i++) {
@@ -412,11 +414,9 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 		if (err_again(cli->error.code))
 			break;
 	}
-	if (cli->out.style != STYLE_HUMAN) {
-		records_print(&records, &cli->out, &out);
-		cli_print(cli, &out);
-	}
-	buf_free(&out);
+	act_rows_print(cli, &records);
+	if (dry)
+		dry_run_tell(cli, acts->dead_letters, "dead letter", verb == ACT_REQUEUE ? "requeued" : "discarded");
 	return status;
 }
 

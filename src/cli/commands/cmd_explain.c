@@ -1,83 +1,51 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan explain: shows why a job is in its state (the master says that), and which command would change it. */
+/*
+ * titan explain: shows why a job is in its state (the master says that), and which command would change it. Jobs of a
+ * run that are there for the same reason share a row (explain_fold.c).
+ */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
+#include "cli/ask/targets.h"
 #include "cli/commands/command.h"
 #include "cli/commands/decisions.h"
+#include "cli/commands/explain.h"
 #include "cli/session/output.h"
 #include "cli/show/next_step.h"
 #include "cli/show/records.h"
 #include "cli/show/row_words.h"
-#include "proto/dead.h"
 #include "proto/reasons.h"
 
-#define FAN_SHOWN 10                     /* most jobs explained of a fan-out */
-
-static const struct column explain_columns[] = {
-	{ "address", "job", false },
+static const struct column one_columns[] = {
+	{ "job", "job", false },
+	{ "count", NULL, true },
 	{ "state", "state", false },
 	{ "why", "why", false },
 	{ "cause", "cause", false },
 	{ "next", "next", false },
+	{ "jobs", NULL, false },
 	{ "reason", "reason", false },
-	{ "run", NULL, false },
+	{ "run", NULL, true },
 	{ "name", NULL, false },
 };
 
-/* The text for an ended job's state. Some jobs never ran or weren't retried: the state's usual text would be wrong. */
-static const char *end_fact(const struct rec_job_row *job, enum job_state state)
-{
-	bool ran = job->outcome == OUTCOME_EXIT || job->outcome == OUTCOME_SIGNAL || job->outcome == OUTCOME_SPAWN;
+static const struct column fold_columns[] = {
+	{ "job", NULL, false },
+	{ "count", "COUNT", true },
+	{ "state", "STATE", false },
+	{ "why", "WHY", false },
+	{ "cause", NULL, false },
+	{ "next", "NEXT", false },
+	{ "jobs", "JOBS", false },
+	{ "reason", "REASON", false },
+	{ "run", NULL, true },
+	{ "name", NULL, false },
+};
 
-	if (state == STATE_TIMED_OUT && job->tries == 0)
-		return "the job ran out of time before it started";
-	if (state == STATE_CANCELLED && job->tries == 0)
-		return "somebody cancelled it before it started";
-	if (state == STATE_CANCELLED && job->outcome == OUTCOME_LOST)
-		return "somebody cancelled it; its worker was lost, so its process may still be running";
-	if (state == STATE_FAILED && job->crash_limit > 0 && job->crashes >= job->crash_limit)
-		return dead_text(DEAD_CRASH_LIMIT);
-	if (state == STATE_FAILED && ran && job->tries > job->crashes + job->interrupted &&
-	    job->tries - job->crashes - job->interrupted <= job->retry_max)
-		return "its retry policy doesn't cover this kind of failure";
-	return state_table[state].fact;
-}
-
-/* Explain in words how the job ended. */
-static struct slice end_text(const struct rec_job_row *job, struct arena *arena)
-{
-	enum job_state state = job_state_checked(job->state);
-	struct slice outcome = job_outcome_text(job, arena);
-	struct buf text = { 0 };
-	struct slice copy;
-
-	if (job->ended_by == EVENT_EXPIRED || job->ended_by == EVENT_PERSON_DONE || job->ended_by == EVENT_PERSON_FAILED)
-		buf_addf(&text, "%s%s", event_texts[job->ended_by],
-			 job->ended_by == EVENT_EXPIRED && state == STATE_SUCCEEDED ? ", which means approved" : "");
-	else if (job->ended_by == EVENT_ENOUGH)
-		buf_addf(&text, "%s: pass %" PRIu64 " of %" PRIu64 ", until %.*s", event_texts[EVENT_ENOUGH], job->pass,
-			 job->loop_max, (int)job->loop_until.len, (const char *)job->loop_until.data);
-	else if (state == STATE_CANCELLED && job->cause != 0)
-		buf_add_str(&text, "another job of its fan-out failed, so the others were cancelled");
-	else
-		buf_add_str(&text, end_fact(job, state));
-	if (job_stop_text(job).len > 0)
-		buf_addf(&text, ": %s", event_texts[job->stop_cause]);
-	if (outcome.len > 0 && state != STATE_SUCCEEDED) {
-		buf_add_str(&text, " (");
-		buf_add_slice(&text, outcome);
-		buf_addf(&text, ", %" PRIu64 " tr%s)", job->tries, job->tries == 1 ? "y" : "ies");
-	}
-	if (job->interrupted > 0)
-		buf_addf(&text, "; %" PRIu64 " %s", job->interrupted, job->interrupted == 1 ?
-			 "earlier attempt was ended by its worker" : "earlier attempts were ended by their workers");
-	copy = arena_copy(arena, buf_slice(&text));
-	buf_free(&text);
-	return copy;
-}
+#define COLUMN_COUNT (sizeof(one_columns) / sizeof(one_columns[0]))
 
 /* Say who rejected a gate, and why. */
 static enum err refusal_text(struct cli *cli, const struct rec_job_row *job, struct slice *ret)
@@ -92,102 +60,163 @@ static enum err refusal_text(struct cli *cli, const struct rec_job_row *job, str
 	return err;
 }
 
-static enum err add_row(struct cli *cli, struct records *records, const struct rec_job_row *job)
+/* All rows of a run's jobs by index, for the names of causes and of awaited jobs; or none. */
+struct run_jobs {
+	struct rec_job_row *at;
+	size_t count;
+};
+
+static struct slice why_of(const struct explained *group)
 {
+	enum job_state state = job_state_checked(group->first->state);
+
+	if (group->why.len > 0)
+		return group->why;
+	return slice_str(state_terminal(state) ? state_table[state].fact : reason_text(explain_reason(group->first)));
+}
+
+/* The command that would move the jobs on. One for all of them, if they are many. */
+static struct slice next_of(const struct explained *group, const struct run_jobs *run, struct arena *arena)
+{
+	struct slice next = explain_next(group->first, run->at, run->count, arena);
+	static const struct { const char *one, *all; } verbs[] = {
+		{ "titan retry ", "titan retry" }, { "titan approve ", "titan approvals" }, { "titan settle ", "titan approvals" },
+	};
+	char text[64];
+
+	for (size_t i = 0; group->ids.n > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		size_t len = strlen(verbs[i].one);
+
+		if (next.len < len || memcmp(next.data, verbs[i].one, len) != 0)
+			continue;
+		snprintf(text, sizeof(text), "%s %" PRIu64, verbs[i].all, group->first->run);
+		return arena_copy(arena, slice_str(text));
+	}
+	return next;
+}
+
+static enum err add_row(struct cli *cli, struct records *records, const struct explained *group, const struct run_jobs *run)
+{
+	const struct rec_job_row *job = group->first;
 	enum job_state state = job_state_checked(job->state);
-	struct rec_job_row *jobs = NULL;
 	struct slice cause = slice_make(NULL, 0);
-	size_t job_count = 0;
 	enum err err = ERR_NONE;
 
-	/* The names of the job's cause and of the jobs that it waits for are in the rows of those jobs. */
-	if (job->cause != 0 || job->why_code == REASON_WAITS_FOR_DEPENDENCY)
-		err = cli_query_jobs(cli, job->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
-	if (err == ERR_NONE && state == STATE_DENIED)
+	if (state == STATE_DENIED)
 		err = refusal_text(cli, job, &cause);
-	else if (err == ERR_NONE && state_terminal(state) && state != STATE_TIMED_OUT)
-		cause = job_cause_text(job, jobs, job_count, &cli->arena);
+	else if (state_terminal(state) && state != STATE_TIMED_OUT)
+		cause = job_cause_text(job, run->at, run->count, &cli->arena);
 	if (err != ERR_NONE)
 		return err;
-	records_text(records, job_address(job, &cli->arena));
+	records_text(records, group->ids.at[0]);
+	records_number(records, group->ids.n);
 	records_state(records, job_look(job), state_table[state].name);
-	records_text(records, job->why.len && !state_terminal(state) ? job->why : end_text(job, &cli->arena));
+	records_text(records, why_of(group));
 	records_text(records, cause);
-	records_text(records, explain_next(job, jobs, job_count, &cli->arena));
-	records_text(records, slice_str(reason_name(job->condition_false ? REASON_CONDITION :
-						      job->why_code ? job->why_code : REASON_ENDED)));
+	records_text(records, next_of(group, run, &cli->arena));
+	records_texts(records, group->ids);
+	records_text(records, slice_str(reason_name(explain_reason(job))));
 	records_number(records, job->run);
 	records_text(records, job->name);
 	return ERR_NONE;
 }
 
-/*
- * Explain the first few jobs of a fan-out that haven't succeeded. If there is no such fan-out, keep the earlier error.
- */
-static enum err explain_fan(struct cli *cli, const struct selector *selector, struct records *records)
-{
-	struct slice stem = selector->job;
-	struct rec_job_row *jobs, row;
-	size_t job_count, members = 0, open = 0;
-	struct error why = cli->error;
-	enum err err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &job_count);
-
-	for (size_t i = 0; err == ERR_NONE && i < job_count; i++) {
-		struct slice name = jobs[i].name;
-
-		if (name.len <= stem.len + 2 || memcmp(name.data, stem.data, stem.len) != 0 || name.data[stem.len] != '[')
-			continue;
-		members++;
-		if (jobs[i].state == STATE_SUCCEEDED || open++ >= FAN_SHOWN)
-			continue;
-		err = explain_ask(cli, &(struct selector){ .run = selector->run, .job = name }, &cli->arena, &row);
-		if (err == ERR_NONE)
-			err = add_row(cli, records, &row);
-	}
-	if (err != ERR_NONE || members == 0) {
-		cli->error = err != ERR_NONE ? cli->error : why;
-		return err != ERR_NONE ? err : why.code;
-	}
-	cli_note(cli, "%zu of %zu jobs of this fan-out haven't succeeded%s", open, members,
-		 open > FAN_SHOWN ? "; the first of them:" : "");
-	return ERR_NONE;
-}
-
-static enum err explain_into(struct cli *cli, const struct selector *selector, struct records *records, bool *ret_fan)
+/* Explain one job by itself. */
+static enum err explain_one(struct cli *cli, const struct selector *selector, struct records *records)
 {
 	struct rec_job_row job;
+	struct explained group;
+	struct run_jobs run = { 0 };
 	enum err err = explain_ask(cli, selector, &cli->arena, &job);
 
-	*ret_fan = err == ERR_NOT_FOUND;
-	if (err == ERR_NOT_FOUND)
-		return explain_fan(cli, selector, records);
-	return err == ERR_NONE ? add_row(cli, records, &job) : err;
+	/* The names of the job's cause and of the jobs that it waits for are in the rows of those jobs. */
+	if (err == ERR_NONE && (job.cause != 0 || job.why_code == REASON_WAITS_FOR_DEPENDENCY))
+		err = cli_query_jobs(cli, job.run, SIZE_MAX, &cli->arena, &run.at, &run.count);
+	if (err != ERR_NONE)
+		return err;
+	group = explain_alone(&job, &cli->arena);
+	return add_row(cli, records, &group, &run);
+}
+
+static bool is_wanted(const struct selector *targets, size_t count, struct slice name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (selector_names(&targets[i], name))
+			return true;
+	return false;
+}
+
+/* Explain the jobs of one run that these targets name. */
+static enum err explain_some(struct cli *cli, const struct selector *targets, size_t count, struct records *records)
+{
+	struct run_jobs run;
+	struct rec_run_row row;
+	struct rec_job_row job;
+	struct fold fold = { 0 };
+	enum err err = cli_query_run(cli, targets[0].run, &cli->arena, &row);
+
+	if (err == ERR_NONE)
+		err = cli_query_jobs(cli, targets[0].run, SIZE_MAX, &cli->arena, &run.at, &run.count);
+	for (size_t i = 0; err == ERR_NONE && i < run.count; i++)
+		if (is_wanted(targets, count, run.at[i].name))
+			fold_add(&fold, &run.at[i], &cli->arena);
+	if (err == ERR_NONE && fold.jobs == 0)
+		err = cli_query_job(cli, &targets[0], &cli->arena, &job);        /* it has the error */
+	for (size_t i = 0; err == ERR_NONE && i < fold.count; i++)
+		err = add_row(cli, records, &fold.at[i], &run);
+	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN)
+		cli_note(cli, "%zu of %zu job%s of run %" PRIu64 " %s", fold.jobs - fold.open, fold.jobs, fold.jobs == 1 ? "" : "s",
+			 targets[0].run, fold.jobs - fold.open == 1 ? "has succeeded" : "have succeeded");
+	return err;
+}
+
+static void print(struct cli *cli, const struct records *records, bool one)
+{
+	struct buf out = { 0 };
+
+	if (one && cli->out.style != STYLE_JSON)
+		records_print_one(records, &cli->out, &out);
+	else if (cli->out.style != STYLE_HUMAN || records->cell_count > 0)
+		records_print(records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
+static enum err explain_targets(struct cli *cli, const struct targets *targets, struct records *records)
+{
+	enum err err = ERR_NONE;
+	size_t count;
+
+	for (size_t i = 0; i < targets->count && err == ERR_NONE; i += count) {
+		for (count = 1; i + count < targets->count && targets->at[i + count].run == targets->at[i].run;)
+			count++;
+		err = explain_some(cli, &targets->at[i], count, records);
+	}
+	return err;
 }
 
 int cmd_explain(struct cli *cli)
 {
-	bool fan;
-	struct selector selector;
+	struct targets targets;
 	struct records records;
-	struct buf out = { 0 };
+	enum err err;
+	bool one;
 
-	records_begin(&records, explain_columns, sizeof(explain_columns) / sizeof(explain_columns[0]), &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
-	    cli_select(cli, cli->invocation->args[0], &selector) != ERR_NONE)
+	records_begin(&records, one_columns, COLUMN_COUNT, &cli->arena);
+	if ((err = records_check(&records, &cli->out, &cli->error)) != ERR_NONE || (err = cli_connect(cli)) != ERR_NONE ||
+	    (err = cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets)) != ERR_NONE)
 		return cli_fail(cli);
-	if (selector.job.len == 0) {
-		error_set(&cli->error, ERR_USAGE, "'%s' is a run; name one of its jobs, such as 4127/load",
-			  cli->invocation->args[0]);
-		error_next(&cli->error, "titan show %s", cli->invocation->args[0]);
-		return cli_fail(cli);
+	one = !targets.bulk && targets.count == 1 && targets.at[0].job.len > 0;
+	if (one) {
+		err = explain_one(cli, &targets.at[0], &records);
+		one = err != ERR_NOT_FOUND;      /* else it may be a whole fan-out */
 	}
-	if (explain_into(cli, &selector, &records, &fan) != ERR_NONE)
+	if (!one) {
+		records_begin(&records, fold_columns, COLUMN_COUNT, &cli->arena);
+		err = explain_targets(cli, &targets, &records);
+	}
+	if (err != ERR_NONE)
 		return cli_fail(cli);
-	if (fan)
-		records_print(&records, &cli->out, &out);
-	else
-		records_print_one(&records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
+	print(cli, &records, one);
 	return 0;
 }

@@ -70,11 +70,6 @@ static void status_plain(const struct msg_welcome *welcome, const struct msg_sna
 		buf_addf(out, "jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->counts.at[i]);
 }
 
-/* For counts by state: a count doesn't tell a delayed start from a wait between tries. */
-static const struct state_info state_later = {
-	"delayed", "LATER", "↻", "r", COLOUR_YELLOW, ATTR_PLAIN, KIND_WAITS, "",
-};
-
 void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out)
 {
 	if (!status->full && !status->stuck)
@@ -105,7 +100,8 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		live += status->counts.at[i];
 		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
 		buf_add_str(out, live > status->counts.at[i] ? "  " : " ");
-		look_state(&cli->out, i == STATE_DELAYED ? &state_later : &state_table[i], out);
+		/* A count of delayed jobs doesn't tell how many were tried before; all of them start later. */
+		look_state(&cli->out, i == STATE_DELAYED ? &flag_table[FLAG_LATER] : &state_table[i], out);
 		buf_addf(out, " %" PRIu64, status->counts.at[i]);
 	}
 	buf_add_str(out, live ? "\n" : " no live jobs\n");

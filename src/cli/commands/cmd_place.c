@@ -7,6 +7,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
+#include "cli/commands/dry_run.h"
 #include "cli/commands/workers.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -15,8 +16,9 @@
 #include "cli/show/rows.h"
 
 static const struct column set_columns[] = {
-	{ "name", "name", false },
-	{ "changed", "changed", true },
+	{ "name", "NAME", false },
+	{ "changed", "CHANGED", true },
+	{ "dry_run", NULL, false },
 };
 
 static const struct column pool_columns[] = {
@@ -30,19 +32,72 @@ static const struct column pool_columns[] = {
 
 #define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
 
+static bool worker_would_change(const struct rec_worker_row *worker, enum set_verb verb)
+{
+	switch (verb) {
+	case SET_PAUSE:
+		return worker->standing != STANDING_CORDONED;
+	case SET_DRAIN:
+		return worker->standing != STANDING_DRAINING;
+	case SET_RESUME:
+		return worker->standing != STANDING_NONE;
+	default:
+		return worker->state == WORKER_LOST;     /* rm */
+	}
+}
+
+static bool pool_would_change(const struct rec_pool_row *pool, enum set_verb verb)
+{
+	enum pool_state state = verb == SET_PAUSE ? POOL_INACTIVE : verb == SET_DRAIN ? POOL_DRAINING : POOL_ACTIVE;
+
+	return pool->state != state;
+}
+
+/* Would the act change the object? It is an error if there is no such worker; any pool can be set. */
+static enum err would_change(struct cli *cli, enum object_kind kind, const char *name, enum set_verb verb, uint64_t *ret)
+{
+	struct msg_query query = { .what = kind == OBJECT_POOL ? QUERY_POOLS : QUERY_WORKERS };
+	bool found = kind == OBJECT_POOL;
+
+	*ret = kind == OBJECT_POOL && verb != SET_RESUME;        /* a pool that isn't listed is active */
+	do {
+		struct msg_snapshot page;
+		enum err err = cli_query(cli, query, &cli->arena, &page);
+
+		if (err != ERR_NONE)
+			return err;
+		for (size_t i = 0; i < page.workers.n && kind == OBJECT_WORKER; i++)
+			if (slice_eq(page.workers.at[i].name, slice_str(name))) {
+				*ret = worker_would_change(&page.workers.at[i], verb);
+				found = true;
+			}
+		for (size_t i = 0; i < page.pools.n && kind == OBJECT_POOL; i++)
+			if (slice_eq(page.pools.at[i].name, slice_str(name)))
+				*ret = pool_would_change(&page.pools.at[i], verb);
+		query.cursor = page.cursor;
+	} while (query.cursor != 0);
+	if (found)
+		return ERR_NONE;
+	error_set(&cli->error, ERR_NOT_FOUND, "there is no worker '%s'", name);
+	return error_next(&cli->error, "titan worker ls");
+}
+
 static enum err set_one(struct cli *cli, enum object_kind kind, const char *name, enum set_verb verb, const char *done,
-			struct records *records)
+			struct records *records, uint64_t *sum)
 {
 	struct msg_set set = { .kind = kind, .name = slice_str(name), .verb = verb };
+	bool dry = dry_run_wanted(cli);
 	struct buf shown = { 0 };
-	struct msg_ok ok;
-	enum err err = cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok);
+	struct msg_ok ok = { 0 };
+	enum err err = dry ? would_change(cli, kind, name, verb, &ok.count) : cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok);
 
 	if (err != ERR_NONE)
 		return err;
+	*sum += ok.count;
 	records_text(records, arena_copy(&cli->arena, slice_str(name)));
 	records_number(records, ok.count);
-	if (cli_chatty(cli)) {
+	records_bool(records, dry);
+	if (cli_chatty(cli) && !dry) {
 		text_escape(&shown, slice_str(name), TEXT_KEEP_NONE);
 		cli_note(cli, "%s: %s%s", buf_cstr(&shown), done, ok.count ? "" : " already");
 		buf_free(&shown);
@@ -53,8 +108,10 @@ static enum err set_one(struct cli *cli, enum object_kind kind, const char *name
 /* SET each object named, in order; stop at the first error. */
 static int set_all(struct cli *cli, enum object_kind kind, size_t from, size_t to, enum set_verb verb, const char *done)
 {
+	bool dry = dry_run_wanted(cli);
 	struct records records;
 	struct buf out = { 0 };
+	uint64_t sum = 0;
 	enum err err;
 
 	records_begin(&records, COLUMNS(set_columns), &cli->arena);
@@ -62,14 +119,16 @@ static int set_all(struct cli *cli, enum object_kind kind, size_t from, size_t t
 	if (err == ERR_NONE)
 		err = cli_connect(cli);
 	for (size_t i = from; i < to && err == ERR_NONE; i++)
-		err = set_one(cli, kind, cli->invocation->args[i], verb, done, &records);
+		err = set_one(cli, kind, cli->invocation->args[i], verb, done, &records, &sum);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
-	if (cli->out.style == STYLE_JSON || cli->out.style == STYLE_FORMAT) {
+	if (dry || cli->out.style == STYLE_JSON || cli->out.style == STYLE_FORMAT) {
 		records_print(&records, &cli->out, &out);
 		cli_print(cli, &out);
 	}
 	buf_free(&out);
+	if (dry)
+		dry_run_tell(cli, sum, kind == OBJECT_POOL ? "pool" : "worker", "changed");
 	return 0;
 }
 

@@ -25,7 +25,6 @@
 
 static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
 {
-	enum run_state state = run_state_checked(run->state);
 	struct run_counts counts = run_counts(run);
 	int64_t end_ms = run->ended_ms ? run->ended_ms : clock_wall_ms();
 	char time[CLOCK_TEXT_SIZE];
@@ -33,7 +32,7 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	buf_addf(out, "%" PRIu64 " ", run->run);
 	text_escape(out, run->name, TEXT_KEEP_NONE);
 	buf_add_str(out, "  ");
-	look_state(&cli->out, run_state_info(state), out);
+	look_state(&cli->out, run_look(run), out);
 	if (run->held)
 		buf_add_str(out, " (held)");
 	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " ended  submitted %s", counts.ended, counts.jobs,

@@ -181,7 +181,8 @@ static void topic_selectors(const struct look *look, struct buf *out)
 			 "The commands cancel, retry, hold, release, ls and show also take:\n"
 			 "  all             all runs; for changes all live runs, for retry all that ended badly\n"
 			 "  4120-4127       the runs with these numbers\n"
-			 "  label=gpu,state=failed\n"
+			 "  FAIL            all jobs in this state, by its word on screens (titan help states)\n"
+			 "  label=gpu,state=FAIL\n"
 			 "                  all jobs with these properties: state, label, name, worker of the\n"
 			 "                  job; run, owner, tenant of its run. With only the last three: runs.\n"
 			 "                  Ended runs are searched only if a state is given.\n"
@@ -201,11 +202,11 @@ static void state_line(const struct look *look, const struct state_info *state, 
 static void topic_states(const struct look *look, struct buf *out)
 {
 	heading(look, "States of a job", out);
-	for (int i = 0; i < STATE_COUNT; i++) {
+	for (int i = 0; i < STATE_COUNT; i++)
 		state_line(look, &state_table[i], out);
-		if (i == STATE_FAILED)
-			state_line(look, &state_dead, out);
-	}
+	heading(look, "Shown over a state", out);
+	for (int i = 0; i < FLAG_COUNT; i++)
+		state_line(look, &flag_table[i], out);
 }
 
 static void topic_environment(const struct look *look, struct buf *out)

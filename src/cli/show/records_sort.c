@@ -38,13 +38,23 @@ static int text_order(struct slice a, struct slice b)
 	return order != 0 ? order : number_order((int64_t)a.len, (int64_t)b.len);
 }
 
+/* States are sorted in the order in which a job passes through them, a flag as the state that it is over. */
+static int state_place(const struct state_info *state)
+{
+	int place = 0;
+
+	while (place < STATE_COUNT && strcmp(state_table[place].name, state->name) != 0)
+		place++;
+	return place;
+}
+
 static int cell_order(const struct record_cell *a, const struct record_cell *b)
 {
 	switch (a->kind) {
 	case CELL_TEXT:
 		return text_order(a->text, b->text);
 	case CELL_STATE:
-		return number_order(a->state - state_table, b->state - state_table);
+		return number_order(state_place(a->state), state_place(b->state));
 	case CELL_SHARE:
 		/* a part of nothing is all of it, as in the column */
 		return number_order(a->whole ? a->number * 100 / a->whole : 100, b->whole ? b->number * 100 / b->whole : 100);

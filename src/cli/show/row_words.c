@@ -23,10 +23,18 @@ const struct state_info *job_look(const struct rec_job_row *job)
 {
 	enum job_state state = job_state_checked(job->state);
 
-	/* A job before its first try only waits for its start time: call that waiting, not a retry. */
+	if (job->held && state_table[state].kind == KIND_WAITS)
+		return &flag_table[FLAG_HOLD];
 	if (state == STATE_DELAYED && job->tries == 0)
-		return &state_table[STATE_WAITING];
-	return job->dead && state == STATE_FAILED ? &state_dead : &state_table[state];
+		return &flag_table[FLAG_LATER];
+	return job->dead && state == STATE_FAILED ? &flag_table[FLAG_DEAD] : &state_table[state];
+}
+
+const struct state_info *run_look(const struct rec_run_row *run)
+{
+	enum run_state state = run_state_checked(run->state);
+
+	return run->held && state == RUN_WAITING ? &flag_table[FLAG_HOLD] : run_state_info(state);
 }
 
 struct run_counts run_counts(const struct rec_run_row *run)

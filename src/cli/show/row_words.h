@@ -14,8 +14,9 @@ struct run_counts {                      /* numbers of a run's jobs, in the grou
 struct run_counts run_counts(const struct rec_run_row *run);
 enum run_state run_state_checked(uint64_t state);        /* turns a number from the wire into a state that we know */
 enum job_state job_state_checked(uint64_t state);
-/* Like the state table, but DEAD for a failed job with a dead letter. */
+/* How a job or run looks: as its state, or as the flag over it. */
 const struct state_info *job_look(const struct rec_job_row *job);
+const struct state_info *run_look(const struct rec_run_row *run);
 
 /* "7/build"; empty: the run is no sub-run. */
 struct slice run_parent(const struct rec_run_row *run, struct arena *arena);
@@ -27,6 +28,9 @@ int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms);      /* leng
 struct slice job_stop_text(const struct rec_job_row *job);       /* which time limit the job exceeded; or empty */
 /* How the latest attempt ended: "exit 1", "signal 9", "lost"; empty while there is none. */
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena);
+
+/* How and why an ended job ended, in words: its state alone often says too little (end_words.c). */
+struct slice job_end_text(const struct rec_job_row *job, struct arena *arena);
 
 /*
  * Find the job with which the trouble began, by following cause after cause. The search stops at the first job whose

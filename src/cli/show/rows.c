@@ -52,7 +52,7 @@ void rows_add_run(struct records *records, const struct rec_run_row *run, int64_
 
 	records_number(records, run->run);
 	records_text(records, run->name);
-	records_state(records, run_state_info(state), run_state_name(state));
+	records_state(records, run_look(run), run_state_name(state));
 	records_share(records, counts.ended, counts.jobs);
 	records_number(records, counts.ok);
 	records_number(records, counts.running);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Groups jobs by state and reason, in the order of the first job of each group. */
+#include "base/arena.h"
+#include "cli/commands/explain.h"
+#include "proto/reasons.h"
+
+uint64_t explain_reason(const struct rec_job_row *job)
+{
+	enum job_state state = job_state_checked(job->state);
+
+	if (job->condition_false)
+		return REASON_CONDITION;
+	if (job->why_code != REASON_NONE)
+		return job->why_code;
+	return state_table[state].kind == KIND_HOLDS ? REASON_RUNNING : REASON_ENDED;
+}
+
+struct slice explain_why(const struct rec_job_row *job, struct arena *arena)
+{
+	if (state_terminal(job_state_checked(job->state)))
+		return job_end_text(job, arena);
+	return job->why.len > 0 ? job->why : slice_str(reason_text(explain_reason(job)));
+}
+
+static void id_add(struct explained *group, const struct rec_job_row *job, struct arena *arena)
+{
+	if (group->ids.n == group->room) {
+		struct slice *bigger = arena_zalloc(arena, group->room ? 2 * group->room : 4, sizeof(*bigger));
+
+		if (group->ids.n > 0)
+			memcpy(bigger, group->ids.at, group->ids.n * sizeof(*bigger));
+		group->ids.at = bigger;
+		group->room = group->room ? 2 * group->room : 4;
+	}
+	group->ids.at[group->ids.n++] = job_address(job, arena);
+}
+
+struct explained explain_alone(const struct rec_job_row *job, struct arena *arena)
+{
+	struct explained group = { .first = job, .why = explain_why(job, arena) };
+
+	id_add(&group, job, arena);
+	return group;
+}
+
+static struct explained *group_of(struct fold *fold, const struct rec_job_row *job)
+{
+	for (size_t i = 0; i < fold->count; i++)
+		if (job_look(fold->at[i].first) == job_look(job) && explain_reason(fold->at[i].first) == explain_reason(job))
+			return &fold->at[i];
+	return NULL;
+}
+
+void fold_add(struct fold *fold, const struct rec_job_row *job, struct arena *arena)
+{
+	struct explained *group;
+
+	fold->jobs++;
+	if (job->state == STATE_SUCCEEDED)
+		return;
+	fold->open++;
+	group = group_of(fold, job);
+	if (group) {
+		if (!slice_eq(group->why, explain_why(job, arena)))
+			group->why = slice_make(NULL, 0);
+		id_add(group, job, arena);
+		return;
+	}
+	if (fold->count == fold->room) {
+		struct explained *bigger = arena_zalloc(arena, fold->room ? 2 * fold->room : 16, sizeof(*bigger));
+
+		if (fold->count > 0)
+			memcpy(bigger, fold->at, fold->count * sizeof(*bigger));
+		fold->at = bigger;
+		fold->room = fold->room ? 2 * fold->room : 16;
+	}
+	fold->at[fold->count++] = explain_alone(job, arena);
+}
