@@ -72,6 +72,8 @@ cli_sources = \
 	src/cli/demo/demo_stage.c \
 	src/cli/follow/exit_status.c \
 	src/cli/follow/exit_status.h \
+	src/cli/follow/failures.c \
+	src/cli/follow/failures.h \
 	src/cli/follow/follow.c \
 	src/cli/follow/follow.h \
 	src/cli/follow/follow_internal.h \

@@ -26,7 +26,7 @@
 #include "scratch.h"
 
 #define RIG_RUNS        16
-#define RIG_JOBS        64
+#define RIG_JOBS        256
 #define RIG_CONNECTIONS 64
 
 /* One that a thread of the master serves. */

@@ -336,6 +336,67 @@ TEST follow_shows_ten_failures_and_counts_the_rest(void)
 	PASS();
 }
 
+/* On a terminal the output of a failure is printed as the job fails, also in a large run, and not again at the end. */
+TEST screen_shows_the_output_of_a_failure_once(void)
+{
+	char names[210][8];
+
+	rig_add_run(4, RUN_FAILED);
+	for (int i = 0; i < 210; i++) {
+		snprintf(names[i], sizeof(names[i]), "j%d", i);
+		rig_add_job(names[i], i == 3 ? STATE_FAILED : STATE_SUCCEEDED)->out_bytes = 5;
+	}
+	rig.log = slice_str("fire\n");
+	rig.subscribed_cb = tell_all;
+	rig.session.out.terminal = true;
+	ASSERT_EQ(1, rig_run("watch 4 --timeout 20s --color never"));
+	ASSERT_EQ(1, said("j3 FAIL"));
+	ASSERT_EQ(1, said("fire"));
+	PASS();
+}
+
+/* Only the first failures of a large run have their output; the others are counted. */
+TEST screen_shows_ten_failures_of_a_large_run(void)
+{
+	char names[220][8];
+
+	rig_add_run(4, RUN_FAILED);
+	for (int i = 0; i < 220; i++) {
+		snprintf(names[i], sizeof(names[i]), "j%d", i);
+		rig_add_job(names[i], STATE_FAILED)->out_bytes = 5;
+	}
+	rig.log = slice_str("fire\n");
+	rig.subscribed_cb = tell_all;
+	rig.session.out.terminal = true;
+	ASSERT_EQ(1, rig_run("watch 4 --timeout 20s --color never"));
+	ASSERT_EQ(10, said("fire"));
+	ASSERT_EQ(1, said("--- and 210 more failed jobs: titan show 4 ---\n"));
+	PASS();
+}
+
+/* Those that waited silently are told on standard error, where programs don't look for data. */
+TEST wait_names_the_failed_jobs_and_ends_their_output(void)
+{
+	struct rec_job_row *job;
+
+	rig_add_run(4, RUN_FAILED);
+	rig_add_job("good", STATE_SUCCEEDED)->out_bytes = 5;
+	job = rig_add_job("late", STATE_FAILED);
+	job->ended_ms = 6000;
+	job = rig_add_job("b\x1b[2J", STATE_FAILED);
+	job->out_bytes = 8;
+	job->worker = slice_str("w07");
+	job->started_ms = 1000;
+	rig.log = slice_str("f\x1b[2Jire\n");
+	rig.subscribed_cb = tell_all;
+	ASSERT_EQ(1, rig_run("wait 4 --timeout 20s"));
+	ASSERT_STR_EQ("", rig_out());
+	ASSERT_STR_EQ("#4 b\\x1b[2J FAIL exit 1 on w07 after 4.0s\n    f\\x1b[2Jire\n#4 late FAIL exit 1\n", rig_err());
+	ASSERT_EQ(1, rig_run("wait 4 --timeout 20s -q"));
+	ASSERT_STR_EQ("", rig_err());
+	PASS();
+}
+
 TEST follow_shows_the_last_ten_lines_of_a_failure(void)
 {
 	rig_add_run(4, RUN_FAILED);
@@ -590,6 +651,9 @@ SUITE(cli_follow)
 	RUN_TEST(follow_waits_for_the_end_of_the_run_not_of_the_jobs_it_knows);
 	RUN_TEST(follow_passes_over_other_runs_wild_indices_and_errors_of_other_requests);
 	RUN_TEST(follow_shows_ten_failures_and_counts_the_rest);
+	RUN_TEST(screen_shows_the_output_of_a_failure_once);
+	RUN_TEST(screen_shows_ten_failures_of_a_large_run);
+	RUN_TEST(wait_names_the_failed_jobs_and_ends_their_output);
 	RUN_TEST(follow_shows_the_last_ten_lines_of_a_failure);
 	RUN_TEST(follow_asks_what_a_gate_waits_for);
 	RUN_TEST(follow_tells_of_tries_and_what_a_person_has_to_look_at);

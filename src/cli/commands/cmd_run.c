@@ -12,6 +12,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/run.h"
 #include "cli/follow/exit_status.h"
+#include "cli/follow/failures.h"
 #include "cli/follow/follow.h"
 #include "cli/follow/wait.h"
 #include "cli/graph/into.h"
@@ -183,6 +184,8 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	/* Programs get one value, printed after the wait, even after an error: the run's number must not be lost. */
 	if (late)
 		print_accepted(cli, accepted, &state);
+	if (err == ERR_NONE && state == RUN_FAILED && !option_given(cli->invocation, OPT_run_propagate))
+		tell_failures(cli, accepted->run);
 	if (err == ERR_NONE)
 		return run_exit_status(cli, accepted->run, state);
 	if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT || err == ERR_PENDING) {

@@ -7,6 +7,7 @@
 #include "cli/ask/select.h"
 #include "cli/commands/command.h"
 #include "cli/follow/exit_status.h"
+#include "cli/follow/failures.h"
 #include "cli/follow/follow.h"
 #include "cli/follow/wait.h"
 #include "cli/session/output.h"
@@ -61,6 +62,8 @@ int cmd_wait(struct cli *cli)
 		records_state(&records, run_state_info(states[i]), run_state_name(states[i]));
 		if (run_state_terminal(states[i]) && states[i] != RUN_SUCCEEDED)
 			status = run_exit_status(cli, runs[i], states[i]);
+		if (states[i] == RUN_FAILED)
+			tell_failures(cli, runs[i]);
 	}
 	if (err == ERR_PENDING)
 		status = err_exit_status(ERR_PENDING);

@@ -8,12 +8,11 @@
 
 #include <signal.h>
 
+#include "cli/follow/failures.h"
 #include "cli/follow/follow.h"
 #include "cli/session/cli.h"
 #include "proto/message.h"
 #include "proto/states.h"
-
-#define FAILURES_KEPT 10
 
 enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_JSON, SHOW_NOTHING };
 

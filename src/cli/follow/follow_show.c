@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
-#include "cli/ask/logread.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
+#include "cli/follow/failures.h"
 #include "cli/follow/follow.h"
 #include "cli/follow/follow_internal.h"
 #include "cli/session/output.h"
@@ -23,7 +23,6 @@
 #include "cli/show/rows.h"
 
 #define SMALL_RUN 200                    /* in a run of at most so many jobs, every job's end is printed */
-#define TAIL_LINES 10
 #define HEARTBEAT_MS 30000
 #define IDLE_MS 2000
 
@@ -201,42 +200,35 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 	buf_add_byte(out, '\n');
 }
 
-/* Add the end of a job's output, each line escaped. */
-static void add_tail(struct follow *follow, const struct followed_job *job, const char *lead)
-{
-	struct buf text = { 0 };
-	size_t start = 0;
-
-	if (job->row.out_bytes == 0 || cli_connect(&follow->side) != ERR_NONE ||
-	    log_tail(&follow->side, &job->row, TAIL_LINES, &text) != ERR_NONE)
-		buf_clear(&text);
-	for (size_t at = 0; at < text.len; at++) {
-		if (text.data[at] != '\n')
-			continue;
-		buf_add_str(&follow->out, lead);
-		text_escape(&follow->out, slice_make(text.data + start, at - start),
-			    TEXT_KEEP_TAB | (follow->cli->out.colour ? TEXT_KEEP_COLOUR : 0));
-		look_plain(&follow->cli->out, &follow->out);
-		buf_add_byte(&follow->out, '\n');
-		start = at + 1;
-	}
-	buf_free(&text);
-}
-
 static bool is_failure(enum job_state state)
 {
 	return state_terminal(state) && state != STATE_SUCCEEDED && state != STATE_SKIPPED && state != STATE_CANCELLED;
+}
+
+/* A job that fails again in a later round is one failure. */
+static void keep_failure(struct follow *follow, size_t index)
+{
+	for (size_t i = 0; i < follow->failure_count && i < FAILURES_KEPT; i++)
+		if (follow->failures[i] == index)
+			return;
+	if (follow->failure_count < FAILURES_KEPT)
+		follow->failures[follow->failure_count] = index;
+	follow->failure_count++;
+}
+
+/* On a screen the end of a job's output follows its line; in a large run only that of the first failures. */
+static bool shows_tail(const struct follow *follow, enum job_state state)
+{
+	return follow->mode == SHOW_SCREEN && state != STATE_SKIPPED && state != STATE_APPROVAL &&
+	       (follow->job_count <= SMALL_RUN || follow->failure_count <= FAILURES_KEPT);
 }
 
 void show_change(struct follow *follow, const struct followed_job *job, enum job_state from)
 {
 	enum job_state state = job_state_checked(job->row.state);
 
-	if (is_failure(state) && !state_terminal(from)) {
-		if (follow->failure_count < FAILURES_KEPT)
-			follow->failures[follow->failure_count] = (size_t)(job - follow->jobs);
-		follow->failure_count++;
-	}
+	if (is_failure(state) && !state_terminal(from))
+		keep_failure(follow, (size_t)(job - follow->jobs));
 	if (follow->mode == SHOW_JSON)
 		show_json(follow, job);
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
@@ -247,8 +239,8 @@ void show_change(struct follow *follow, const struct followed_job *job, enum job
 	    state != STATE_APPROVAL)
 		return;
 	add_change(follow, job);
-	if (follow->mode == SHOW_SCREEN && state != STATE_SKIPPED && state != STATE_APPROVAL)
-		add_tail(follow, job, "    ");
+	if (shows_tail(follow, state))
+		failure_tail(&follow->side, &job->row, &follow->cli->out, "    ", &follow->out);
 	said(follow);
 }
 
@@ -319,19 +311,20 @@ void show_idle(struct follow *follow)
 	}
 }
 
+/* On a screen the end of their output was printed as the jobs failed. */
 static void add_failures(struct follow *follow)
 {
 	size_t kept = follow->failure_count < FAILURES_KEPT ? follow->failure_count : FAILURES_KEPT;
 
-	for (size_t i = 0; i < kept; i++) {
+	for (size_t i = 0; i < kept && follow->mode == SHOW_LINES; i++) {
 		const struct followed_job *job = &follow->jobs[follow->failures[i]];
 
-		if (job->row.out_bytes == 0)
+		if (job->row.out_bytes == 0 || !is_failure(job_state_checked(job->row.state)))
 			continue;
 		buf_add_str(&follow->out, "--- ");
 		text_escape(&follow->out, job->row.name, TEXT_KEEP_NONE);
-		buf_addf(&follow->out, ", last %d lines ---\n", TAIL_LINES);
-		add_tail(follow, job, "");
+		buf_addf(&follow->out, ", last %d lines ---\n", FAILURE_LINES);
+		failure_tail(&follow->side, &job->row, &follow->cli->out, "", &follow->out);
 	}
 	if (follow->failure_count > kept)
 		buf_addf(&follow->out, "--- and %zu more failed jobs: titan show %" PRIu64 " ---\n",
@@ -349,7 +342,6 @@ void show_end(struct follow *follow)
 	}
 	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
 		return;
-	/* On a screen the output of failed jobs was printed as they ended, except in a large run. */
 	if (follow->mode == SHOW_LINES || follow->job_count > SMALL_RUN)
 		add_failures(follow);
 	add_head(follow);

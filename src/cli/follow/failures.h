@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Says which jobs of an ended run failed, for commands that waited silently. */
+#ifndef TITAN_CLI_FAILURES_H
+#define TITAN_CLI_FAILURES_H
+
+#include "cli/session/cli.h"
+#include "proto/message.h"
+
+#define FAILURES_KEPT 10                 /* jobs whose output is shown; others are counted */
+#define FAILURE_LINES 10                 /* lines of their output */
+
+/* Print the jobs of the run that failed, and the end of their output, on standard error. Nothing with -q or --json. */
+void tell_failures(struct cli *cli, uint64_t run);
+
+/* Add the last lines of a job's output, each behind lead and escaped. */
+void failure_tail(struct cli *side, const struct rec_job_row *job, const struct look *look, const char *lead, struct buf *out);
+
+#endif
