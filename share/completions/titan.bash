@@ -73,7 +73,7 @@ _titan() {
 		kind=run
 		;;
 	logs)
-		options+=' --follow --tail --stdout --stderr --time'
+		options+=' --follow --tail --since --grep --failed --stdout --stderr --time'
 		kind=job
 		;;
 	cancel)

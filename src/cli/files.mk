@@ -4,8 +4,12 @@
 cli_sources = \
 	src/cli/ask/ask.c \
 	src/cli/ask/ask.h \
+	src/cli/ask/logmerge.c \
+	src/cli/ask/logmerge.h \
 	src/cli/ask/logread.c \
 	src/cli/ask/logread.h \
+	src/cli/ask/logtail.c \
+	src/cli/ask/logtail.h \
 	src/cli/ask/query.c \
 	src/cli/ask/query.h \
 	src/cli/ask/select.c \
@@ -48,6 +52,14 @@ cli_sources = \
 	src/cli/commands/explain_fold.c \
 	src/cli/commands/listing.c \
 	src/cli/commands/listing.h \
+	src/cli/commands/logs.h \
+	src/cli/commands/logs_follow.c \
+	src/cli/commands/logs_jobs.c \
+	src/cli/commands/logs_lines.c \
+	src/cli/commands/logs_many.c \
+	src/cli/commands/logs_many.h \
+	src/cli/commands/logs_one.c \
+	src/cli/commands/logs_start.c \
 	src/cli/commands/prune.h \
 	src/cli/commands/run.h \
 	src/cli/commands/run_options.c \

@@ -51,6 +51,7 @@ e2e_tests = \
 	tests/e2e/logs-live.sh \
 	tests/e2e/logs-lossless.sh \
 	tests/e2e/logs-packed.sh \
+	tests/e2e/logs-run.sh \
 	tests/e2e/logs-stall.sh \
 	tests/e2e/logs.sh \
 	tests/e2e/loops.sh \

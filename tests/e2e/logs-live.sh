@@ -30,9 +30,9 @@ is "every byte is kept or counted" $(($(wc -c <"$test_dir/kept") + dropped)) "$b
 is "as many are kept as asked for" "$(wc -c <"$test_dir/kept")" 65536
 is "the beginning" "$(head -n 5 "$test_dir/kept" | tr '\n' ' ')" "1 2 3 4 5 "
 is "and the end" "$(tail -n 2 "$test_dir/kept" | tr '\n' ' ')" "100000 the end "
-is "its last lines alone" "$(titan logs -n 3 "$run/talk" 2>/dev/null | tr '\n' ' ')" "99999 100000 the end "
-is "none of them" "$(titan logs -n 0 "$run/talk" 2>/dev/null)" ""
-is "more than there are is all" "$(titan logs -n 100000 "$run/talk" 2>/dev/null | cksum)" "$(cksum <"$test_dir/kept")"
+is "its last lines alone" "$(titan logs --tail 3 "$run/talk" 2>/dev/null | tr '\n' ' ')" "99999 100000 the end "
+is "none of them" "$(titan logs --tail 0 "$run/talk" 2>/dev/null)" ""
+is "more than there are is all" "$(titan logs --tail 100000 "$run/talk" 2>/dev/null | cksum)" "$(cksum <"$test_dir/kept")"
 cat >bad.yaml <<'END'
 jobs:
   a:

@@ -10,7 +10,7 @@ start_cluster --slots 4
 run=$(titan run -e "{big, small}; big='seq 1 300000; echo end >&2'; small='echo tiny'")
 exits "a run of a large log and a small one ends" 0 titan --timeout 60s wait "$run"
 titan logs --stdout "$run/big" >"$test_dir/big"
-is "its last lines" "$(titan logs -n 3 --stdout "$run/big" | tr '\n' ' ')" "299998 299999 300000 "
+is "its last lines" "$(titan logs --tail 3 --stdout "$run/big" | tr '\n' ' ')" "299998 299999 300000 "
 if ! until_true 20 packed "$run"; then
 	strings -a "$TITAN" 2>/dev/null | grep -q ZSTD_ && { ok "its large log is compressed" false; done_testing; }
 	skip_all "built without zstd"
@@ -22,8 +22,8 @@ is "it reads as before" "$(titan logs --stdout "$run/big" | cksum)" "$(seq 1 300
 is "that is how it was read before" "$(cksum <"$test_dir/big")" "$(seq 1 300000 | cksum)"
 is "the other stream" "$(titan logs --stderr "$run/big")" end
 is "followed, too" "$(titan logs -f --stdout "$run/big" | cksum)" "$(seq 1 300000 | cksum)"
-is "its last lines" "$(titan logs -n 3 --stdout "$run/big" | tr '\n' ' ')" "299998 299999 300000 "
-is "many of them" "$(titan logs -n 200000 --stdout "$run/big" | cksum)" "$(seq 100001 300000 | cksum)"
+is "its last lines" "$(titan logs --tail 3 --stdout "$run/big" | tr '\n' ' ')" "299998 299999 300000 "
+is "many of them" "$(titan logs --tail 200000 --stdout "$run/big" | cksum)" "$(seq 100001 300000 | cksum)"
 is "the small one reads as ever" "$(titan logs "$run/small")" tiny
 like "it is counted" "$(metric log_bytes_before)" '^[12][0-9]{6}$'
 ok "and is smaller" test "$(metric log_bytes_after)" -lt "$(($(metric log_bytes_before) / 2))"

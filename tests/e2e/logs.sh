@@ -27,7 +27,6 @@ run=$(titan run -e "quiet; quiet=true")
 titan --timeout 20s wait "$run"
 exits "a silent job has an empty log" 0 titan logs "$run/quiet"
 is "with nothing in it" "$out" ""
-exits "a run of several jobs asks which" 2 titan logs "$(titan run -w -e '{a, b}; a=true; b=true' | grep -oE '[0-9]+' | head -n 1)"
 exits "an unknown job" 4 titan logs "$run/nope"
 
 done_testing

@@ -35,7 +35,7 @@ TEST tail_is_the_last_lines_whatever_the_pages(void)
 	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = rig.log.len;
 	for (rig.page = 0; rig.page < 4; rig.page++)
 		for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
-			snprintf(line, sizeof(line), "logs 4/a -n %s", tails[i].lines);
+			snprintf(line, sizeof(line), "logs 4/a --tail %s", tails[i].lines);
 			ASSERT_EQ(0, rig_run(line));
 			ASSERT_STR_EQ(tails[i].printed, rig_out());
 		}
@@ -47,9 +47,9 @@ TEST tail_counts_a_last_line_with_an_end_once(void)
 	rig_add_run(4, RUN_SUCCEEDED);
 	rig.log = slice_str("a\nb\nc\n");
 	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = rig.log.len;
-	ASSERT_EQ(0, rig_run("logs 4/a -n 1"));
+	ASSERT_EQ(0, rig_run("logs 4/a --tail 1"));
 	ASSERT_STR_EQ("c\n", rig_out());
-	ASSERT_EQ(0, rig_run("logs 4/a -n 2"));
+	ASSERT_EQ(0, rig_run("logs 4/a --tail 2"));
 	ASSERT_STR_EQ("b\nc\n", rig_out());
 	PASS();
 }
@@ -66,7 +66,7 @@ TEST tail_of_a_long_log_is_exact(void)
 	rig_add_run(4, RUN_SUCCEEDED);
 	rig.log = buf_slice(&text);
 	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = text.len;
-	ASSERT_EQ(0, rig_run("logs 4/a -n 20001"));
+	ASSERT_EQ(0, rig_run("logs 4/a --tail 20001"));
 	ASSERT_EQ(text.len - from, rig.out.len);
 	ASSERT_MEM_EQ(text.data + from, rig.out.data, rig.out.len);
 	rig.log = slice_make(NULL, 0);
@@ -86,7 +86,7 @@ TEST tail_never_begins_within_a_line(void)
 	rig.log = buf_slice(&text);
 	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = text.len;
 	for (int lines = 653; lines < 659; lines++) {
-		snprintf(line, sizeof(line), "logs 4/a -n %d", lines);
+		snprintf(line, sizeof(line), "logs 4/a --tail %d", lines);
 		ASSERT_EQ(0, rig_run(line));
 		ASSERT_EQ((size_t)lines * 100, rig.out.len);
 	}
@@ -123,21 +123,89 @@ TEST logs_of_a_job_that_wrote_nothing_say_so_to_people_alone(void)
 
 /* ---- whose output ---- */
 
-TEST logs_of_a_run_are_those_of_its_only_or_its_only_failed_job(void)
+TEST logs_of_a_run_are_marked_unless_it_has_one_job(void)
 {
 	rig_add_run(4, RUN_FAILED);
+	rig.log = slice_str("x\x1b\n");
+	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = 3;
+	ASSERT_EQ(0, rig_run("logs 4"));
+	ASSERT_STR_EQ("x\x1b\n", rig_out());
+	rig_add_job("bcd", STATE_SUCCEEDED)->out_bytes = 3;
+	rig_add_job("quiet", STATE_FAILED);
+	ASSERT_EQ(0, rig_run("logs 4"));
+	ASSERT_STR_EQ("a     | x\x1b\nbcd   | x\x1b\n", rig_out());
+	ASSERT_EQ(0, rig_run("logs 4/a 4/bcd 4/a"));
+	ASSERT_STR_EQ("a   | x\x1b\nbcd | x\x1b\n", rig_out());
+	ASSERT_EQ(0, rig_run("logs 4 --failed"));
+	ASSERT_STR_EQ("", rig_out());
+	rig.session.out.terminal = true;
+	ASSERT_EQ(0, rig_run("logs 4 --color never"));
+	ASSERT_STR_EQ("a     | x\\x1b\nbcd   | x\\x1b\n", rig_out());
+	ASSERT_EQ(0, rig_run("logs 4 --color always"));
+	ASSERT(strstr(rig_out(), "m | ") == NULL && strstr(rig_out(), "bcd   |\x1b[0m x\\x1b\n") != NULL);
+	PASS();
+}
+
+TEST logs_of_members_of_a_fan_out(void)
+{
+	static const struct { const char *words, *out; } tries[] = {
+		{ "logs 4/e", "e[0]  | x\ne[1]  | x\ne[10] | x\n" }, { "logs 4/e[*]", "e[0]  | x\ne[1]  | x\ne[10] | x\n" },
+		{ "logs 4/e[1-9]", "x\n" }, { "logs 4/e[1-10]", "e[1]  | x\ne[10] | x\n" }, { "logs 4/e[0]", "x\n" },
+	};
+
+	rig_add_run(4, RUN_SUCCEEDED);
 	rig.log = slice_str("x\n");
-	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = 2;
-	ASSERT_EQ(0, rig_run("logs 4"));
-	ASSERT_STR_EQ("x\n", rig_out());
-	rig_add_job("b", STATE_SUCCEEDED)->out_bytes = 2;
-	ASSERT_EQ(err_exit_status(ERR_USAGE), rig_run("logs 4"));
-	ASSERT(strstr(rig_err(), "run 4 has 2 jobs; name one of them: a b\n") != NULL);
-	ASSERT(strstr(rig_err(), "try: titan logs 4/a\n") != NULL);
-	rig_add_job("c", STATE_TIMED_OUT)->out_bytes = 2;
-	ASSERT_EQ(0, rig_run("logs 4"));
-	rig_add_job("d", STATE_FAILED)->out_bytes = 2;
-	ASSERT_EQ(err_exit_status(ERR_USAGE), rig_run("logs 4"));
+	rig_add_job("e[0]", STATE_SUCCEEDED)->out_bytes = 2;
+	rig_add_job("e[1]", STATE_SUCCEEDED)->out_bytes = 2;
+	rig_add_job("e[10]", STATE_SUCCEEDED)->out_bytes = 2;
+	rig_add_job("ex", STATE_SUCCEEDED)->out_bytes = 2;
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		ASSERT_EQ(0, rig_run(tries[i].words));
+		ASSERT_STR_EQ(tries[i].out, rig_out());
+	}
+	ASSERT_EQ(4, rig_run("logs 4/e[11-12]"));
+	ASSERT_EQ(4, rig_run("logs 4/ex 4/nope"));
+	PASS();
+}
+
+TEST logs_select_lines(void)
+{
+	rig_add_run(4, RUN_SUCCEEDED);
+	rig.log = slice_str("one\ntwo\nthree");
+	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = 13;
+	rig_add_job("b", STATE_SUCCEEDED)->out_bytes = 13;
+	for (rig.page = 0; rig.page < 5; rig.page++) {
+		ASSERT_EQ(0, rig_run("logs 4/a --grep ^t|z"));
+		ASSERT_STR_EQ("two\nthree\n", rig_out());
+		ASSERT_EQ(0, rig_run("logs 4 --grep ^t"));
+		ASSERT_STR_EQ("a | two\na | three\nb | two\nb | three\n", rig_out());
+		ASSERT_EQ(0, rig_run("logs 4 --grep w --tail 1"));
+		ASSERT_STR_EQ("b | two\n", rig_out());
+		ASSERT_EQ(0, rig_run("logs 4 --tail 4"));
+		ASSERT_STR_EQ("a | three\nb | one\nb | two\nb | three\n", rig_out());
+		ASSERT_EQ(0, rig_run("logs 4 --tail 0"));
+		ASSERT_STR_EQ("", rig_out());
+	}
+	/* All lines of this master are of 1970. */
+	ASSERT_EQ(0, rig_run("logs 4 --since 1h"));
+	ASSERT_STR_EQ("", rig_out());
+	ASSERT_EQ(2, rig_run("logs 4 --since soon"));
+	ASSERT_EQ(2, rig_run("logs 4 --grep ("));
+	ASSERT(strstr(rig_err(), "no regular expression") != NULL);
+	ASSERT_EQ(2, rig_run("logs -f 4 5"));
+	PASS();
+}
+
+TEST logs_for_programs_have_columns(void)
+{
+	rig_add_run(4, RUN_SUCCEEDED);
+	rig.log = slice_str("a\tb\x1b\n");
+	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = 5;
+	ASSERT_EQ(0, rig_run("logs 4/a --plain"));
+	ASSERT_STR_EQ("1970-01-01T00:00:00.000Z\t4/a\tstdout\ta\\tb\\x1b\n", rig_out());
+	ASSERT_EQ(0, rig_run("logs 4/a --json"));
+	ASSERT(strstr(rig_out(), "\"run\":4,\"job\":400,\"name\":\"a\",\"try\":1,\"stream\":\"stdout\",\"text\":\"a\\tb\\u001b\"}\n") != NULL);
+	ASSERT_EQ(2, rig_run("logs 4/a --format {name}"));
 	PASS();
 }
 
@@ -155,7 +223,6 @@ TEST logs_that_arent_there_say_why(void)
 	ASSERT_EQ(err_exit_status(ERR_INVALID), rig_run("logs 4/a"));
 	ASSERT(strstr(rig_err(), "try: titan show 9\n") != NULL);
 	ASSERT_EQ(err_exit_status(ERR_USAGE), rig_run("logs 4/a --stdout --stderr"));
-	ASSERT_EQ(err_exit_status(ERR_USAGE), rig_run("logs 4/a --json"));
 	PASS();
 }
 
@@ -182,7 +249,10 @@ SUITE(cli_logs)
 	RUN_TEST(tail_never_begins_within_a_line);
 	RUN_TEST(logs_on_a_terminal_are_escaped_line_by_line);
 	RUN_TEST(logs_of_a_job_that_wrote_nothing_say_so_to_people_alone);
-	RUN_TEST(logs_of_a_run_are_those_of_its_only_or_its_only_failed_job);
+	RUN_TEST(logs_of_a_run_are_marked_unless_it_has_one_job);
+	RUN_TEST(logs_of_members_of_a_fan_out);
+	RUN_TEST(logs_select_lines);
+	RUN_TEST(logs_for_programs_have_columns);
 	RUN_TEST(logs_that_arent_there_say_why);
 	RUN_TEST(reader_has_all_when_what_is_kept_and_dropped_is_what_was_written);
 }

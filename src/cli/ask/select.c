@@ -63,10 +63,38 @@ enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
 	return ERR_NONE;
 }
 
+/* Read the [3-5] of encode[3-5]. Returns the length of the name before it; 0: it has none. */
+static size_t read_members(struct slice wanted, uint64_t *ret_first, uint64_t *ret_last)
+{
+	const uint8_t *open = wanted.len > 0 ? memchr(wanted.data, '[', wanted.len) : NULL;
+	const uint8_t *end = wanted.data + wanted.len, *dash;
+
+	if (open == NULL || open + 4 > end || end[-1] != ']')
+		return 0;
+	dash = memchr(open, '-', (size_t)(end - open));
+	if (dash == NULL || !text_parse_u64(slice_make(open + 1, (size_t)(dash - open - 1)), ret_first) ||
+	    !text_parse_u64(slice_make(dash + 1, (size_t)(end - dash - 2)), ret_last))
+		return 0;
+	return (size_t)(open - wanted.data);
+}
+
+static bool is_member(struct slice name, struct slice fan, uint64_t first, uint64_t last)
+{
+	uint64_t number;
+
+	return name.len > fan.len + 2 && memcmp(name.data, fan.data, fan.len) == 0 && name.data[fan.len] == '[' &&
+	       text_parse_u64(slice_make(name.data + fan.len + 1, name.len - fan.len - 2), &number) && number >= first &&
+	       number <= last;
+}
+
 bool selector_names(const struct selector *selector, struct slice name)
 {
 	struct slice wanted = selector->job;
+	uint64_t first, last;
+	size_t fan = read_members(wanted, &first, &last);
 
+	if (fan > 0)
+		return is_member(name, slice_make(wanted.data, fan), first, last);
 	if (wanted.len > 3 && memcmp(wanted.data + wanted.len - 3, "[*]", 3) == 0)
 		wanted.len -= 3;
 	else if (wanted.len == 0 || slice_eq(wanted, name))

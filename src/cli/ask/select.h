@@ -15,8 +15,8 @@ enum err cli_select(struct cli *cli, const char *text, struct selector *ret);
 enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* refuses a word that names a job */
 
 /*
- * Does the selector include a job of this name? encode and encode[*] include a whole fan-out; no job means the whole
- * run.
+ * Does the selector include a job of this name? encode and encode[*] include a whole fan-out, encode[3-5] some of its
+ * jobs; no job means the whole run.
  */
 bool selector_names(const struct selector *selector, struct slice name);
 

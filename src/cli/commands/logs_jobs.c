@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whose logs are wanted. Of each job only a few facts are kept, and each attempt with output has a log until it is read. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/ask/ask.h"
+#include "cli/commands/logs_many.h"
+#include "cli/show/row_words.h"
+
+static bool attempt_lives(enum job_state state)
+{
+	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING || state == STATE_UNKNOWN;
+}
+
+static bool is_wanted(const struct many *many, const struct rec_job_row *row)
+{
+	enum job_state state = job_state_checked(row->state);
+
+	if (many->options->failed && state != STATE_FAILED && state != STATE_TIMED_OUT)
+		return false;
+	for (size_t i = 0; i < many->targets->count; i++)
+		if (many->targets->at[i].run == row->run && selector_names(&many->targets->at[i], row->name))
+			return true;
+	return false;
+}
+
+static struct logged_job **job_place(struct many *many, size_t at)
+{
+	if (at >= many->job_room) {
+		size_t room = many->job_room ? many->job_room : 64;
+
+		while (at >= room)
+			room *= 2;
+		many->jobs = mem_resize(many->jobs, room, sizeof(*many->jobs));
+		memset(many->jobs + many->job_room, 0, (room - many->job_room) * sizeof(*many->jobs));
+		many->job_room = room;
+	}
+	if (at >= many->job_count)
+		many->job_count = at + 1;
+	return &many->jobs[at];
+}
+
+static void log_begin(struct many *many, struct logged_job *job)
+{
+	struct attempt_log *log = mem_zalloc(sizeof(*log));
+
+	log->source.reader = (struct log_reader){ .run = job->run, .job = job->job, .epoch = job->epoch };
+	log->source.from_ms = job->started_ms;
+	log->lines.mark = (struct line_mark){
+		.run = job->run, .job = job->job, .try_no = job->tries, .name = slice_str(job->name),
+	};
+	log->lines.streams[0].known = log->lines.streams[1].known = true;
+	log->source.order = job->job;    /* of equal times */
+	log->job = job;
+	log->source.at_end = true;       /* not asked for yet */
+	job->log = log;
+	if (many->log_count == many->log_room) {
+		many->log_room = many->log_room ? 2 * many->log_room : 64;
+		many->logs = mem_resize(many->logs, many->log_room, sizeof(*many->logs));
+	}
+	many->logs[many->log_count++] = log;
+}
+
+void many_take_row(struct many *many, const struct rec_job_row *row, size_t at)
+{
+	enum job_state state = job_state_checked(row->state);
+	struct logged_job **place, *job;
+
+	if (!is_wanted(many, row))
+		return;
+	place = job_place(many, at);
+	if (*place == NULL) {
+		*place = mem_zalloc(sizeof(**place));
+		(*place)->run = row->run;
+		(*place)->job = row->job;
+		(*place)->name = mem_text(row->name);
+		many->seen++;
+		many->subruns += row->child_jobs > 0;
+		many->pruned += row->log_gone_ms > 0;
+		many->pruned_ms = row->log_gone_ms > 0 ? row->log_gone_ms : many->pruned_ms;
+	}
+	job = *place;
+	if (row->epoch != job->epoch) {
+		if (job->log) {
+			job->log->job = NULL;
+			job->log->over = true;
+			job->log->out_bytes = UINT64_MAX;
+			job->log->over_ns = clock_mono_ns();
+		}
+		job->log = NULL;
+		job->read = false;
+	}
+	job->epoch = row->epoch;
+	job->tries = row->tries;
+	job->started_ms = row->started_ms;
+	job->ended_ms = row->ended_ms;
+	job->out_bytes = row->out_bytes;
+	job->over = !attempt_lives(state);
+	if (row->child_jobs > 0 || row->log_gone_ms > 0 || job->epoch == 0 || job->read)
+		return;
+	if (job->log == NULL && (job->over ? job->out_bytes > 0 || row->outcome == OUTCOME_LOST : state != STATE_ASSIGNED))
+		log_begin(many, job);
+	if (job->log != NULL && job->over && !job->log->over) {
+		job->log->over = true;
+		job->log->out_bytes = job->out_bytes;
+		job->log->over_ns = clock_mono_ns();
+	}
+}
+
+void many_log_free(struct attempt_log *log)
+{
+	lines_free(&log->lines);
+	mem_free(log);
+}
+
+void many_free(struct many *many)
+{
+	for (size_t i = 0; i < many->log_count; i++)
+		many_log_free(many->logs[i]);
+	for (size_t i = 0; i < many->job_count; i++) {
+		if (many->jobs[i])
+			mem_free(many->jobs[i]->name);
+		mem_free(many->jobs[i]);
+	}
+	mem_free(many->logs);
+	mem_free(many->jobs);
+	log_merge_free(&many->merge);
+	sink_free(&many->sink);
+	cli_branch_end(&many->side);
+}
