@@ -13,11 +13,11 @@ CREATE TABLE meta (
 CREATE TABLE worker (
 	worker INTEGER PRIMARY KEY, -- number, given by the core
 	name TEXT NOT NULL, -- unique
-	instance BLOB NOT NULL, -- the latest life of its keeper
+	instance BLOB NOT NULL, -- number of its latest keeper process, drawn at random
 	slots INTEGER NOT NULL,
 	seen_ms INTEGER NOT NULL, -- UTC
-	pool TEXT NOT NULL, -- empty: default
-	standing INTEGER NOT NULL -- enum worker_standing: 1 cordoned, 2 draining, as a person said
+	pool TEXT NOT NULL, -- name of its pool; empty: default
+	standing INTEGER NOT NULL -- enum worker_standing, as a person set it: 1 cordoned, 2 draining
 ) STRICT;
 
 -- pools whose state somebody set
@@ -27,49 +27,49 @@ CREATE TABLE pool (
 	PRIMARY KEY (pool)
 ) STRICT, WITHOUT ROWID;
 
--- what people set of tenants
+-- tenants whose weight or limits a person set
 CREATE TABLE tenant (
 	name TEXT NOT NULL,
 	weight INTEGER NOT NULL, -- share among tenants, 1 to 1000
-	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
-	max_queued INTEGER NOT NULL, -- that neither hold one nor have ended; 0: no bound
+	max_jobs INTEGER NOT NULL, -- most active jobs; 0: no limit
+	max_queued INTEGER NOT NULL, -- most jobs that are neither active nor ended; 0: no limit
 	PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID;
 
 -- concurrency groups whose limit somebody set
 CREATE TABLE job_group (
 	name TEXT NOT NULL,
-	most INTEGER NOT NULL, -- jobs, and runs, that may be going at once
+	most INTEGER NOT NULL, -- most active jobs, and separately most runs, of the group
 	PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID;
 
--- runs that were pruned, by number, in one row those of a day that follow each other
+-- numbers of pruned runs: consecutive ones that were pruned on one day share a row
 CREATE TABLE pruned (
 	first INTEGER PRIMARY KEY, -- number of the first
 	last INTEGER NOT NULL, -- number of the last
-	wall_ms INTEGER NOT NULL -- UTC; when the latest of them went
+	wall_ms INTEGER NOT NULL -- UTC; when the latest of them was pruned
 ) STRICT;
 
--- of runs that were pruned: what of them isn't gone yet
+-- pruned runs of which something is still to be deleted
 CREATE TABLE pruning (
 	run INTEGER PRIMARY KEY, -- number
-	logs_only INTEGER NOT NULL, -- its logs go, the run stays
-	parts INTEGER NOT NULL, -- of its specification that are still there: the first ones
-	part_cost INTEGER NOT NULL, -- what the removal of one counts for, in rows
-	jobs BLOB NOT NULL -- serial numbers that are still there: ranges, two u64 little-endian each, the second behind the last
+	logs_only INTEGER NOT NULL, -- 1: only the logs are removed, the run stays
+	parts INTEGER NOT NULL, -- number of parts of its specification that still exist: the first ones
+	part_cost INTEGER NOT NULL, -- cost of deleting one part, in rows
+	jobs BLOB NOT NULL -- serial numbers of the job rows that still exist: ranges of two u64 little-endian, first and last + 1
 ) STRICT;
 
--- locks that people have
+-- locks that people hold
 CREATE TABLE lock_hold (
 	lock TEXT NOT NULL, -- name
 	owner TEXT NOT NULL,
 	person TEXT NOT NULL, -- who took it
 	reason TEXT NOT NULL,
 	shared INTEGER NOT NULL,
-	fence INTEGER NOT NULL, -- larger than any before
+	fence INTEGER NOT NULL, -- fencing number of the hold, larger than all before
 	taken_ms INTEGER NOT NULL, -- UTC
-	ttl_ms INTEGER NOT NULL, -- that it was taken for; 0: until it is dropped
-	due_ms INTEGER NOT NULL, -- its end, by the steady clock of intervals
+	ttl_ms INTEGER NOT NULL, -- how long it was taken for; 0: until it is dropped
+	due_ms INTEGER NOT NULL, -- when it expires, by the steady clock
 	PRIMARY KEY (lock, owner)
 ) STRICT, WITHOUT ROWID;
 
@@ -79,96 +79,96 @@ CREATE TABLE run (
 	name TEXT NOT NULL,
 	owner TEXT NOT NULL, -- who submitted it
 	first INTEGER NOT NULL, -- serial number of its first job
-	jobs INTEGER NOT NULL, -- how many
-	state INTEGER NOT NULL, -- enum run_state when it ended
-	cancelled INTEGER NOT NULL, -- somebody cancelled it
-	held INTEGER NOT NULL, -- somebody holds it back
-	max_jobs INTEGER NOT NULL, -- that hold attempts at once; 0: no bound
-	submitted_ms INTEGER NOT NULL, -- UTC; of a run that has ended by the clock of its end
+	jobs INTEGER NOT NULL, -- number of its jobs
+	state INTEGER NOT NULL, -- enum run_state, set when it ended
+	cancelled INTEGER NOT NULL, -- 1: a person cancelled it
+	held INTEGER NOT NULL, -- 1: a person put it on hold
+	max_jobs INTEGER NOT NULL, -- most active jobs; 0: no limit
+	submitted_ms INTEGER NOT NULL, -- UTC; of an ended run, by the clock at its end
 	ended_ms INTEGER NOT NULL, -- UTC
-	tenant TEXT NOT NULL, -- whose share it takes; empty: the owner's
+	tenant TEXT NOT NULL, -- the tenant that it is charged to; empty: the owner's
 	counts BLOB NOT NULL, -- when ended: jobs by state, u32 little-endian each
 	forgiven INTEGER NOT NULL, -- when ended: bad ends of jobs that count as good ones
 	dead INTEGER NOT NULL, -- when ended: jobs with a dead letter
-	steady_ms INTEGER NOT NULL, -- submitted, by the steady clock of intervals
-	schedule TEXT NOT NULL, -- that began it
+	steady_ms INTEGER NOT NULL, -- when it was submitted, by the steady clock
+	schedule TEXT NOT NULL, -- name of the schedule that began it; empty: none
 	concurrency TEXT NOT NULL, -- group of the run as a whole, NAME or NAME=LIMIT; empty: none
-	seated INTEGER NOT NULL, -- it has its place there
-	logs_gone_ms INTEGER NOT NULL, -- UTC; its logs up to then were pruned; 0: they weren't
+	seated INTEGER NOT NULL, -- 1: it has a place in that group
+	logs_gone_ms INTEGER NOT NULL, -- UTC; logs up to this time were pruned; 0: none
 	parent INTEGER NOT NULL, -- serial number of the job whose sub-run it is; 0: none
 	parent_run INTEGER NOT NULL, -- the run of that job
 	parent_name TEXT NOT NULL, -- the name of that job
-	depth INTEGER NOT NULL, -- how many runs it is within
-	priority INTEGER NOT NULL -- priority + 1 of its jobs that say none; 0: the default
+	depth INTEGER NOT NULL, -- how many runs it is nested in
+	priority INTEGER NOT NULL -- default priority of its jobs + 1; 0: the general default
 ) STRICT;
 
--- a run's graph as submitted, in parts; those that came later follow; immutable
+-- a run's graph as submitted, in parts; parts of jobs that were added later follow; never changed
 CREATE TABLE spec (
 	run INTEGER NOT NULL,
-	part INTEGER NOT NULL, -- from 0
-	count INTEGER NOT NULL, -- jobs in it
-	first INTEGER NOT NULL, -- serial number of its first job, if they came later; 0: it goes on with the part before
-	jobs INTEGER NOT NULL, -- of the first part of those that came together: how many; 0 of an older version, where all did
+	part INTEGER NOT NULL, -- number of the part, from 0
+	count INTEGER NOT NULL, -- number of jobs in the part
+	first INTEGER NOT NULL, -- first part of an addition: serial number of its first job; 0: the part continues the one before
+	jobs INTEGER NOT NULL, -- first part of a submit: number of jobs in the submit; 0: written by an older version
 	body BLOB NOT NULL, -- job_spec records, one after the other
-	context BLOB NOT NULL, -- of the first part of those that came together: a run_context record, theirs; empty: none
+	context BLOB NOT NULL, -- first part of a submit: the run_context record of its jobs; empty: none
 	PRIMARY KEY (run, part)
 ) STRICT, WITHOUT ROWID;
 
--- a job that has moved
+-- jobs that have changed since their submit
 CREATE TABLE job (
-	job INTEGER PRIMARY KEY, -- serial number: live ones are neighbours
+	job INTEGER PRIMARY KEY, -- serial number; jobs of one submit are consecutive
 	run INTEGER NOT NULL,
 	state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)), -- enum job_state
-	epoch INTEGER NOT NULL, -- of the latest attempt
+	epoch INTEGER NOT NULL, -- epoch of the latest attempt
 	round INTEGER NOT NULL,
-	tries INTEGER NOT NULL, -- attempts in this round
-	crashes INTEGER NOT NULL, -- attempts lost in this round
-	worker INTEGER NOT NULL, -- of the latest attempt; 0 none
-	stop_cause INTEGER NOT NULL, -- enum job_event that made it stopping
+	tries INTEGER NOT NULL, -- attempts in this round that may have started
+	crashes INTEGER NOT NULL, -- attempts in this round that were lost with their worker
+	worker INTEGER NOT NULL, -- number of the worker of the latest attempt; 0: none
+	stop_cause INTEGER NOT NULL, -- enum job_event because of which it was stopped
 	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
 	code INTEGER NOT NULL,
 	cause INTEGER NOT NULL, -- serial number + 1 of the job that ended it; 0: none
-	due_ms INTEGER NOT NULL, -- when what its state waits for is due, by the steady clock of intervals
-	started_ms INTEGER NOT NULL, -- UTC, by the clock that tells its end
+	due_ms INTEGER NOT NULL, -- when the timer of its state is due, by the steady clock
+	started_ms INTEGER NOT NULL, -- UTC; of an ended job, by the clock at its end
 	ended_ms INTEGER NOT NULL, -- UTC
 	cpu_us INTEGER NOT NULL,
 	rss_kib INTEGER NOT NULL,
 	out_bytes INTEGER NOT NULL,
 	priority INTEGER NOT NULL, -- 0 to 100
-	flags INTEGER NOT NULL, -- bits: 1 held back, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped by its condition
-	child INTEGER NOT NULL, -- number of its sub-run, of the latest attempt; 0: none
-	passes INTEGER NOT NULL, -- of its loop that are over, but for the last; tries and crashes are of the one after them
-	interrupted INTEGER NOT NULL, -- attempts in this round that their worker ended, by its lease or its own end; the first 63
-	kind INTEGER NOT NULL, -- of proto/kinds.def, as its specification makes it; 0 of an older version, which didn't say
-	ending_ms INTEGER NOT NULL -- its run was told to end and it goes on: when its time is over, by the steady clock of intervals; 1: it waits
+	flags INTEGER NOT NULL, -- bits: 1 on hold, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped because its condition was false
+	child INTEGER NOT NULL, -- number of the latest attempt's sub-run; 0: none
+	passes INTEGER NOT NULL, -- finished passes of its loop that another followed; tries and crashes count in the present pass
+	interrupted INTEGER NOT NULL, -- attempts in this round that their worker interrupted, by its lease or its own end; at most 63
+	kind INTEGER NOT NULL, -- kind by proto/kinds.def; 0: written by an older version
+	ending_ms INTEGER NOT NULL -- when its time to end is over after its run was told to end, by the steady clock; 1: that time hasn't begun
 ) STRICT;
 
--- what people said of a gate, each their last word in a round; or of a job nobody could know about
+-- votes on gates, each person's last in a round, and settlements of unknown jobs
 CREATE TABLE decision (
 	job INTEGER NOT NULL, -- serial number
-	round INTEGER NOT NULL, -- 16 bits; above them the attempt that was settled
-	person INTEGER NOT NULL, -- principal; -1: nobody in time
+	round INTEGER NOT NULL, -- round in the low 16 bits; above them the epoch of the attempt that was settled
+	person INTEGER NOT NULL, -- principal; -1: the gate expired
 	run INTEGER NOT NULL,
-	name TEXT NOT NULL, -- of the person
+	name TEXT NOT NULL, -- name of the person
 	verdict INTEGER NOT NULL, -- enum verdict: 1 approved, 0 rejected
 	reason TEXT NOT NULL,
 	wall_ms INTEGER NOT NULL, -- UTC
 	job_name TEXT NOT NULL,
-	digest BLOB NOT NULL, -- of what was shown
+	digest BLOB NOT NULL, -- digest of what the person was shown
 	target INTEGER NOT NULL, -- serial number of the job it was pushed back to
-	target_round INTEGER NOT NULL, -- that this opened
+	target_round INTEGER NOT NULL, -- the round of that job that the push back opened
 	target_name TEXT NOT NULL,
 	PRIMARY KEY (job, round, person)
 ) STRICT, WITHOUT ROWID;
 
--- dead letters: jobs that ended badly for good, as they were then; deleted with the next round
+-- dead letters: jobs as they were when they failed or timed out for good; deleted when a new round begins
 CREATE TABLE dead (
 	job INTEGER PRIMARY KEY, -- serial number
 	run INTEGER NOT NULL,
 	run_name TEXT NOT NULL,
 	owner TEXT NOT NULL, -- who submitted the run
-	name TEXT NOT NULL, -- of the job
-	place INTEGER NOT NULL, -- in the run
+	name TEXT NOT NULL, -- name of the job
+	place INTEGER NOT NULL, -- index of the job in the run
 	reason INTEGER NOT NULL, -- enum dead_reason
 	died_ms INTEGER NOT NULL, -- UTC
 	state INTEGER NOT NULL, -- enum job_state
@@ -177,13 +177,13 @@ CREATE TABLE dead (
 	crashes INTEGER NOT NULL,
 	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
 	code INTEGER NOT NULL,
-	epoch INTEGER NOT NULL, -- of the latest attempt
-	worker TEXT NOT NULL, -- of the latest attempt
+	epoch INTEGER NOT NULL, -- epoch of the latest attempt
+	worker TEXT NOT NULL, -- name of the worker of the latest attempt
 	priority INTEGER NOT NULL, -- 0 to 100
 	spec BLOB NOT NULL -- a job_spec record
 ) STRICT;
 
--- submits that were acknowledged; lives as long as its run
+-- keys of acknowledged submits; a row lives as long as its run
 CREATE TABLE submit_key (
 	principal INTEGER NOT NULL,
 	submit_key BLOB NOT NULL, -- 16 bytes
@@ -193,27 +193,27 @@ CREATE TABLE submit_key (
 	PRIMARY KEY (principal, submit_key)
 ) STRICT, WITHOUT ROWID;
 
--- graphs that begin at times of the wall clock
+-- schedules: graphs that begin at times of the wall clock
 CREATE TABLE schedule (
-	schedule TEXT NOT NULL, -- name, also of its runs
-	owner TEXT NOT NULL, -- who added it, or replaced it last
+	schedule TEXT NOT NULL, -- name of the schedule and of its runs
+	owner TEXT NOT NULL, -- the person who added or last replaced it
 	principal INTEGER NOT NULL,
 	tenant TEXT NOT NULL, -- as given; empty: the owner
 	spec BLOB NOT NULL, -- a schedule_spec record
 	max_jobs INTEGER NOT NULL, -- as in run
 	paused INTEGER NOT NULL,
-	next_ms INTEGER NOT NULL, -- UTC; 0: never
-	last_ms INTEGER NOT NULL, -- UTC; the time that its last run was for
+	next_ms INTEGER NOT NULL, -- UTC; when the next run is due; 0: never
+	last_ms INTEGER NOT NULL, -- UTC; the due time of its last run
 	last_run INTEGER NOT NULL,
-	queued INTEGER NOT NULL, -- runs that begin when those that live have ended
-	fired INTEGER NOT NULL, -- runs that began
-	skipped INTEGER NOT NULL, -- times without a run
-	skip_why INTEGER NOT NULL, -- enum skip_why of the last of those
-	skip_ms INTEGER NOT NULL, -- UTC
+	queued INTEGER NOT NULL, -- runs that wait until the live ones have ended
+	fired INTEGER NOT NULL, -- number of runs that began
+	skipped INTEGER NOT NULL, -- number of times that were skipped
+	skip_why INTEGER NOT NULL, -- enum skip_why of the last skip
+	skip_ms INTEGER NOT NULL, -- UTC; when the last skip was
 	concurrency TEXT NOT NULL, -- as in run
-	submit_key BLOB NOT NULL, -- that set it last: principal, 8 bytes little-endian, and key; empty: unknown
-	digest BLOB NOT NULL, -- SHA-256 of what came with it
-	context BLOB NOT NULL, -- a run_context record, of all its jobs; empty: none
+	submit_key BLOB NOT NULL, -- submit key that set it last: principal (8 bytes little-endian) and key; empty: unknown
+	digest BLOB NOT NULL, -- SHA-256 of what was submitted with that key
+	context BLOB NOT NULL, -- the run_context record of its jobs; empty: none
 	PRIMARY KEY (schedule)
 ) STRICT, WITHOUT ROWID;
 
@@ -233,31 +233,31 @@ CREATE TABLE event (
 	body BLOB NOT NULL -- event records, one after the other
 ) STRICT;
 
--- what people and jobs did; each row has the hash of the one before it, so none can be changed or left out unseen
+-- what people and jobs did; each row has the hash of the one before, so a changed or missing row is noticed
 CREATE TABLE act (
 	act INTEGER PRIMARY KEY, -- number, from 1, without gaps
-	turn INTEGER NOT NULL, -- in which it was done, and became durable with what it did
+	turn INTEGER NOT NULL, -- the turn in which it was done, whose rows became durable with it
 	wall_ms INTEGER NOT NULL, -- UTC
-	principal INTEGER NOT NULL, -- who did it, or in whose name a job did
-	name TEXT NOT NULL, -- of the principal, then
-	key_id BLOB NOT NULL, -- of a submit: its key, 16 bytes; else of the key that the connection showed; empty: none
-	origin TEXT NOT NULL, -- from where: the transport, or the job that spoke
-	by_job INTEGER NOT NULL, -- serial number of the job that spoke; 0: a person did
-	run INTEGER NOT NULL, -- that it was done to, or that it began; 0: none
+	principal INTEGER NOT NULL, -- the person who did it, or in whose name a job did it
+	name TEXT NOT NULL, -- name of the principal at that time
+	key_id BLOB NOT NULL, -- of a submit: its submit key, 16 bytes; else the id of the connection's key; empty: none
+	origin TEXT NOT NULL, -- where it came from: the transport, or the job that did it
+	by_job INTEGER NOT NULL, -- serial number of the job that did it; 0: a person
+	run INTEGER NOT NULL, -- number of the run that it was done to, or that it began; 0: none
 	verb TEXT NOT NULL,
 	target TEXT NOT NULL,
-	before TEXT NOT NULL, -- what the act changed, as it was; empty: it was not there
-	after TEXT NOT NULL, -- the same behind the act
-	reason TEXT NOT NULL, -- as given
+	before TEXT NOT NULL, -- state of the target before the act; empty: it didn't exist
+	after TEXT NOT NULL, -- state of the target after the act
+	reason TEXT NOT NULL, -- reason that the person gave
 	previous BLOB NOT NULL, -- hash of the act before; 32 times 0 in the first
 	hash BLOB NOT NULL -- SHA-256 of the columns before, in this order: integers as 8 bytes, all others as length and bytes, little-endian
 ) STRICT;
 
--- what each turn changed: its rows as they were before it, so that the past follows from the present
+-- what each turn changed: the rows as they were before it, so that earlier states can be computed
 CREATE TABLE change (
 	turn INTEGER PRIMARY KEY,
 	wall_ms INTEGER NOT NULL, -- UTC
-	body BLOB NOT NULL -- rows as they were, one after the other: src/store/past.c
+	body BLOB NOT NULL -- the rows, encoded as in src/store/past_body.c
 ) STRICT;
 
 -- what a start reads

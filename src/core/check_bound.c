@@ -53,7 +53,7 @@ static uint64_t check_class(const struct core *core, const struct ready_class *c
 		if (queue->jobs.count == 0)
 			continue;
 		CHECK(queue->place < class->order_count && class->order[queue->place] == queue);
-		CHECK(queue->key <= queue->jobs.keys[0] && queue->pass <= queue->tenant->pass);
+		CHECK(queue->key <= queue->jobs.keys[0] && queue->virtual_time <= queue->tenant->virtual_time);
 		order++;
 	}
 	CHECK(order == class->order_count && count == class->count && class->count - class->stale == ready);

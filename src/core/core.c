@@ -190,7 +190,8 @@ void core_step(struct core *core, const struct core_input *input)
 	}
 	worker = worker_heard(core, input->conn);
 	if (!worker)
-		return;                  /* from a replaced connection; the worker repeats the report on the new one */
+		/* the report came over a replaced connection; the worker repeats it on the new one */
+		return;
 	if (input->kind == INPUT_STARTED)
 		attempts_started(core, worker, input->started.at, input->started.n);
 	else

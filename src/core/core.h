@@ -19,7 +19,7 @@
 struct core;
 
 struct core_config {
-	struct slice cluster;            /* name of the cluster; copied */
+	struct slice cluster;            /* name of the cluster; core makes a copy */
 	uint64_t pid;                    /* process id of the master, sent in WELCOME */
 	uint64_t seed;
 	/* Time limits of workers and endings; 0: the default in limits.def. */
@@ -44,7 +44,8 @@ enum input_kind {
 };
 
 struct graph_part {
-	struct blob *body;               /* encoded job_spec records; core takes its own references to the blob */
+	/* the part's encoded job_spec records; core takes its own references to the blob */
+	struct blob *body;
 	uint32_t count;
 };
 
@@ -62,7 +63,7 @@ struct actor {                           /* the person or job that asked; record
 
 struct input_submit {
 	uint64_t principal;
-	struct slice owner;              /* name of the principal */
+	struct slice owner;              /* name of the principal that submits */
 	uint8_t key[16];
 	uint8_t digest[32];              /* hash of name and parts, computed by the receiver of the submit */
 	struct slice name;
@@ -73,7 +74,7 @@ struct input_submit {
 	struct slice concurrency;        /* the run's concurrency group, NAME or NAME=LIMIT; empty: none */
 	struct slice context;            /* a run_context record for all jobs; or empty */
 	struct slice schedule;           /* a schedule_spec record: set a schedule, begin no run; or empty */
-	struct slice own_only;           /* as in input_cancel, for the run to add to or the schedule to replace */
+	struct slice own_only;           /* only this owner's run may be added to, or schedule replaced; empty: any */
 	uint64_t into;                   /* number of the live run that gets the jobs; 0: begin a new run */
 	struct slice_list parents;       /* jobs of run `into`, by name: need (added jobs + i) is parents[i] */
 	struct caller caller;            /* the attempt that submits; a stale attempt is refused */
@@ -81,41 +82,42 @@ struct input_submit {
 
 struct input_cancel {
 	uint64_t run;
-	struct slice job;                /* empty: the whole run */
-	uint64_t scope;                  /* enum cancel_scope */
+	struct slice job;                /* name of the job to cancel; empty: the whole run */
+	uint64_t scope;                  /* what to cancel, as enum cancel_scope */
 	struct slice own_only;           /* only runs of this owner may be changed; empty: any run */
 };
 
 struct input_act {
 	enum act_verb verb;
 	uint64_t run;
-	struct slice job;                /* empty: the whole run */
+	struct slice job;                /* name of the job that the act is about; empty: the whole run */
 	uint64_t value;
 	struct slice text;
 	struct slice digest, target;
 	uint64_t principal;
-	struct slice person;             /* name of the principal */
-	struct slice own_only;           /* as in input_cancel */
+	struct slice person;             /* name of the principal that acts */
+	struct slice own_only;           /* only runs of this owner may be changed; empty: any run */
 };
 
 struct input_set {
 	struct msg_set set;
 	uint64_t principal;
-	struct slice person;             /* name of the principal */
+	struct slice person;             /* name of the principal that sets the object */
 	struct slice own_only;           /* only schedules of this owner may be changed; empty: any */
 };
 
 struct input_reopen {
-	struct input_act act;            /* a RETRY */
+	struct input_act act;            /* the act; for a run that left memory: RETRY, REQUEUE or DISCARD */
 	const struct row *rows;          /* the run's row, then its specification's in order, then its jobs' in order */
 	size_t row_count;
-	void *owner;                     /* the caller's pointer that keeps the rows alive; core ignores it */
+	/* the caller's pointer that keeps the rows alive; core ignores the pointer */
+	void *owner;
 };
 
 struct prune_rule {
-	uint64_t as_of;                  /* turn as of which the rows were read; they may be newer */
-	bool dead;                       /* also runs with dead letters */
-	bool logs_only;                  /* remove the logs, keep the runs */
+	uint64_t as_of;                  /* turn as of which the rows were read; the rows themselves may be newer */
+	bool dead;                       /* prune runs with dead letters, too */
+	bool logs_only;                  /* remove only the logs and keep the runs */
 };
 
 /*
@@ -145,9 +147,9 @@ struct input_hello {
 	uint64_t slots;
 	uint64_t pid;
 	struct slice_list labels;
-	struct slice_list offers;        /* resources, each NAME=N */
-	struct slice pool;               /* empty: default */
-	uint64_t contexts;               /* number of context slots */
+	struct slice_list offers;        /* resources that the worker offers, each as NAME=N */
+	struct slice pool;               /* pool of the worker; empty: the default pool */
+	uint64_t contexts;               /* number of context slots that the worker has */
 	const struct rec_held *held;     /* the worker's attempts, from HELLO and all INVENTORY frames */
 	size_t held_count;
 };
@@ -173,7 +175,7 @@ struct core_input {
 };
 
 struct core *core_new(const struct core_config *config);
-void core_free(struct core *core);       /* core may be NULL */
+void core_free(struct core *core);       /* frees core, which may be NULL */
 
 /*
  * Loading: rows come in the order of the tables in rows.def. Of runs, specifications, jobs and decisions, only the

@@ -81,7 +81,7 @@ static uint64_t hash_keys(const struct core *core)
 	while (name_map_next(&core->keys, &cursor, &name, &value)) {
 		const struct submit_key *key = value;
 
-		/* A sum, because the order of the table depends on its history. */
+		/* Add the hashes of the submit keys up: the order of the table depends on its history. */
 		sum += hash_bytes(key->id, sizeof(key->id), key->run + (key->by_run << 32)) ^
 		       hash_bytes(key->digest, sizeof(key->digest), 3);
 	}

@@ -19,11 +19,12 @@ enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DI
 
 struct timer {
 	int64_t due_ns;
-	uint64_t id;                     /* of what is due: serial number of a job, number of a worker, or the stamp */
+	/* what the timer is for: a job's serial number, a worker's number, or the stamp of something else */
+	uint64_t id;
 	uint64_t stamp;                  /* the job's epoch or a stamp; the timer is stale if the current one differs */
 	/* Due on the steady and wall clock; 0: not on that clock; both 0: only on the monotonic clock. */
 	int64_t steady_ms, date_ms;
-	uint16_t kind;                   /* enum timer_kind */
+	uint16_t kind;                   /* kind of the timer, as enum timer_kind */
 	uint16_t round;                  /* round of the job; the timer is stale if the job's round differs */
 };
 
@@ -31,7 +32,7 @@ struct steady {                          /* the steady clock: boot time + base_m
 	uint64_t boot_id;                /* boot of the machine in which base_ms was chosen */
 	int64_t base_ms;
 	int64_t skew_ms;                 /* durable: wall clock minus steady clock */
-	int64_t slept_ns;                /* boot time minus monotonic time */
+	int64_t slept_ns;                /* difference of boot time and monotonic time, in which the machine slept */
 	bool put_due;
 };
 
@@ -47,7 +48,8 @@ struct schedule {
 	char *concurrency;               /* concurrency group as given; empty: no group */
 	uint64_t principal;
 	struct blob *spec;
-	struct rec_schedule_spec said;   /* decoded spec; its texts point into spec */
+	/* the schedule's specification, decoded; its texts point into the field spec */
+	struct rec_schedule_spec said;
 	struct cron cron;
 	struct graph_part *parts;
 	struct blob *context;            /* run_context record for the schedule's jobs, or NULL */
@@ -57,7 +59,7 @@ struct schedule {
 	int64_t next_ms;                 /* when the next run is due (UTC); 0: never */
 	int64_t last_ms;
 	uint64_t last_run;
-	uint64_t live;                   /* number of its runs that haven't ended */
+	uint64_t live;                   /* number of the schedule's live runs */
 	uint32_t queued;
 	uint64_t fired, skipped;
 	uint8_t skip_why;                /* enum skip_why of the last skip */
@@ -78,7 +80,7 @@ struct gate {                            /* a job that waits for people: a gate,
 	struct vote *votes;
 	size_t vote_count, vote_cap;
 	uint8_t digest[SHA256_SIZE];     /* hash of what people are shown; valid while the run has digest_jobs jobs */
-	uint32_t digest_jobs;            /* 0: digest not computed */
+	uint32_t digest_jobs;            /* number of jobs of the run when the digest was computed; 0: not computed */
 };
 
 struct pushback {                        /* a person sent this job back; kept until the job ends */
@@ -108,12 +110,12 @@ struct pruning {                         /* what is left of a run whose removal,
 	size_t range_at, range_count, range_cap;
 };
 
-struct acts {                            /* the end of the chain of acts */
+struct acts {                            /* the latest act, with which the chain of acts continues */
 	uint64_t count;
 	uint8_t head[SHA256_SIZE];       /* hash of the latest act */
 	uint64_t loaded;                 /* number of the latest act whose row was read */
 	bool due;                        /* the count must be put at the turn's end */
-	struct buf before, after, text;  /* of the act in progress */
+	struct buf before, after, text;  /* texts of the act that is being recorded */
 };
 
 struct core {
@@ -123,7 +125,7 @@ struct core {
 	bool prefetch_off;
 
 	struct now now;
-	struct outbox *outbox;           /* of the turn in progress */
+	struct outbox *outbox;           /* outbox of the turn that is being decided */
 	uint64_t turn, generation, boot;
 	uint64_t next_run, next_job, next_worker;
 	struct rand_state rand;
@@ -132,14 +134,14 @@ struct core {
 	struct run_list runs;
 	struct run *ended_first, *ended_last;
 	struct map pages;                /* map from serial number / PAGE_JOBS to struct page */
-	struct name_map keys;            /* key id to struct submit_key */
+	struct name_map keys;            /* map from the id of a submit key to struct submit_key */
 	struct map begun;                /* map from a run that a job submitted to its struct submit_key */
 	struct map keys_of;              /* map from a run to its latest struct submit_key, linked to older ones */
 	struct pruned *pruned;           /* ranges of pruned runs, ascending; neighbours only if of different days */
 	size_t pruned_count, pruned_cap;
 	uint64_t pruned_total;           /* number of pruned runs */
 	bool pruned_due;                 /* some range has a row due */
-	struct pruning *pruning;         /* ascending by run */
+	struct pruning *pruning;         /* runs whose removal has begun, by rising run number */
 	size_t pruning_count, pruning_cap;
 	struct acts acts;
 	uint64_t revived_turn;           /* latest turn in which an ended run was changed */
@@ -148,7 +150,7 @@ struct core {
 	uint64_t counts[STATE_COUNT];
 	uint64_t entered[STATE_COUNT];   /* how often a job moved into each state; for display */
 
-	struct worker **workers;         /* ascending by number */
+	struct worker **workers;         /* all workers, by rising number */
 	size_t worker_count, worker_cap;
 	struct name_map worker_names;
 	struct map worker_conns;
@@ -179,7 +181,7 @@ struct core {
 	struct arena placing;            /* memory for placement in one turn */
 	bool reserved;                   /* some worker is reserved for a large job */
 	bool drain_due;                  /* some workers' attempts may need a recall */
-	struct pool **pools;             /* sorted by name */
+	struct pool **pools;             /* all pools, sorted by name */
 	size_t pool_count, pool_cap;
 	struct timers timers;
 	uint64_t assign_stamp;
@@ -192,7 +194,7 @@ struct core {
 	struct map schedule_stamps;      /* map from timer stamp to struct schedule */
 	uint64_t schedule_stamp;
 	uint64_t schedule_turn, schedule_work;   /* turn in which schedule_work was counted, and work done in it */
-	struct gate_page **gate_pages;   /* ascending by job */
+	struct gate_page **gate_pages;   /* pages of the gates that wait, by rising job number */
 	size_t gate_page_count, gate_page_cap;
 	uint64_t gate_count;
 	uint64_t gate_stamp;
@@ -208,7 +210,7 @@ struct core {
 	size_t touched_worker_count, touched_worker_cap;
 	struct buf events;
 	bool run_counters_due, worker_counter_due;
-	struct arena scratch;            /* reset at each use */
+	struct arena scratch;            /* scratch memory, reset at each use */
 	struct arena end_scratch;        /* scratch memory for bad ends (dead.c), reset at each use */
 	bool loaded;
 	bool graphs_built;

@@ -12,7 +12,8 @@
 #include "proto/spec.h"
 
 #define INSTANCE_SIZE 16
-#define EWMA_RESULTS 8                   /* results of a worker needed before its average run time counts */
+/* a worker must have reported this many results before its average run time counts */
+#define EWMA_RESULTS 8
 
 struct job;
 struct run;
@@ -42,21 +43,22 @@ struct queue {                           /* a tenant's ready jobs in a class; ex
 	uint64_t lanes;
 	uint16_t class_at;
 	struct key_heap jobs;
-	uint64_t key, pass;              /* the best job's key and the tenant's pass, when the queue got its place */
-	size_t place;                    /* the queue's index in class->order, if it has entries */
+	/* key of the best job, and virtual time of the tenant, when the queue got its place */
+	uint64_t key, virtual_time;
+	size_t place;                    /* the queue's place in the heap class->order, if the queue has entries */
 };
 
-struct ready_class {                     /* jobs with equal requirements */
-	size_t count, stale;             /* entries and stale entries in all its queues */
+struct ready_class {                     /* a class: jobs with equal requirements for a worker */
+	size_t count, stale;             /* number of entries, and of stale entries, in all queues of the class */
 	struct map queues;               /* map from tenant->at to struct queue */
 	struct queue **order;            /* heap of the class's queues that have entries */
 	size_t order_count, order_cap;
-	struct wants *wants;             /* NULL: only a slot is required */
-	uint16_t at;                     /* index in core->classes */
+	struct wants *wants;             /* the requirements of the class; NULL: only a slot is required */
+	uint16_t at;                     /* index of the class in core->classes */
 	uint8_t kind;                    /* enum job_kind if no worker runs the class; else KIND_UNSAID */
 	uint64_t runs;                   /* number of runs in memory that have jobs of the class */
 	uint64_t newest_run;             /* number of the last run that joined the class; 0: that run has gone */
-	uint64_t served_as_of;           /* value of core->serving when the field served was computed */
+	uint64_t served_as_of;           /* value of core->serving when `served` was computed */
 	bool served;
 };
 
@@ -65,9 +67,9 @@ enum bound_kind { BOUND_FANOUT, BOUND_RUN, BOUND_TENANT, BOUND_RUNS, BOUND_GROUP
 
 struct bound {                           /* a limit on active jobs */
 	enum bound_kind kind;
-	uint32_t limit;                  /* 0: no limit */
+	uint32_t limit;                  /* most active jobs; 0: no limit */
 	uint32_t active;
-	uint32_t first, jobs;            /* of a fan-out: index of its first job, and number of jobs */
+	uint32_t first, jobs;            /* of a fan-out's bound: index of its first job, and number of jobs */
 	bool fail_fast;
 	struct stand *stands;            /* lanes that wait for room, by class */
 	size_t stand_count, stand_cap;
@@ -76,14 +78,14 @@ struct bound {                           /* a limit on active jobs */
 struct stand {
 	uint16_t class_at;
 	bool shared;                     /* at a lock: the lanes here want to share the lock */
-	struct lane **at;                /* a heap */
+	struct lane **at;                /* heap of the lanes that wait */
 	size_t count, cap;
 };
 
 struct claim {                           /* a group or lock that a job holds while active or unknown */
 	struct bound *bound;             /* the bound of a struct group or struct lock */
 	uint32_t stated;                 /* limit that the job's specification states for the group; 0: none */
-	bool shared;                     /* shares the lock */
+	bool shared;                     /* the job shares the lock */
 };
 
 struct lane {                            /* jobs of a run with the same class and the same bounds */
@@ -92,7 +94,8 @@ struct lane {                            /* jobs of a run with the same class an
 	struct key_heap jobs;            /* the lane's ready jobs without room (parked) */
 	struct bound *at;                /* the bound at which the lane waits; NULL: none */
 	size_t place;
-	uint64_t key;                    /* key of the lane's best parked job, when the lane got its place */
+	/* key of the lane's best parked job when the lane took its place at the bound */
+	uint64_t key;
 	uint32_t group;                  /* fan-out: index + 1 in run->groups; 0: none */
 	uint16_t class_at;
 	uint16_t claim_count;
@@ -102,7 +105,8 @@ struct lane {                            /* jobs of a run with the same class an
 
 struct group { /* a named concurrency group; exists while a run in memory names it or a person set it */
 	struct bound jobs;               /* must be the first member; counts jobs that name the group */
-	struct bound runs;               /* counts runs that name it, from first attempt to last job's end */
+	/* counts runs that name the group, from their first attempt to the end of their last job */
+	struct bound runs;
 	char *name;
 	uint32_t set;                    /* limit that a person set for the group; 0: none */
 	uint64_t users;                  /* number of lanes and runs that name the group */
@@ -118,7 +122,7 @@ struct lock {                            /* a lock; exists while it is held, or 
 	uint32_t alone;                  /* jobs that hold the lock exclusively: 0 or 1 */
 	char *name;
 	uint64_t users;                  /* number of lanes that claim the lock */
-	struct lock_hold **holds;        /* held by people */
+	struct lock_hold **holds;        /* holds of this lock by people */
 	size_t hold_count;
 };
 
@@ -128,27 +132,28 @@ struct lock_hold {                       /* a lock held by a person */
 	char *person, *reason;
 	bool shared;
 	uint64_t fence;                  /* fencing number of the hold, larger than all before */
-	int64_t taken_ms;                /* UTC */
-	int64_t ttl_ms, due_ms;          /* time to hold and its end (steady clock); 0: until dropped */
+	int64_t taken_ms;                /* when the person took the lock (UTC) */
+	/* how long the person may hold the lock, and until when (steady clock); 0: until dropped */
+	int64_t ttl_ms, due_ms;
 	uint64_t stamp;                  /* stamp of the timer that is armed; 0: none */
 };
 
 struct tenant {
-	struct bound bound;              /* must be first */
+	struct bound bound;              /* the limit of active jobs; must be the first member */
 	char *name;
-	uint32_t at;                     /* index in core->tenants */
+	uint32_t at;                     /* index of the tenant in core->tenants */
 	uint32_t weight;
-	uint32_t max_queued;             /* 0: no limit */
+	uint32_t max_queued;             /* most queued jobs of the tenant; 0: no limit */
 	uint32_t wishes;                 /* number of classes in which the tenant has queues, without the first class */
 	bool set;                        /* a person set the tenant, so it has a row */
-	uint64_t pass;                   /* virtual time of the tenant's next attempt */
-	uint64_t runs;                   /* runs in memory */
+	uint64_t virtual_time;           /* virtual time of the tenant's next attempt */
+	uint64_t runs;                   /* number of the tenant's runs in memory */
 	uint64_t open;                   /* jobs in the tenant's runs that haven't ended */
 };
 
 struct held_entry {
 	struct job *job;
-	uint64_t stamp;                  /* order of assignment */
+	uint64_t stamp;                  /* rises with each assignment and so gives their order */
 };
 
 /*
@@ -164,8 +169,8 @@ struct worker {
 	size_t instance_len;
 	uint32_t slots;
 	uint32_t slots_high;             /* most slots that the worker ever offered; limits its attempts */
-	uint64_t conn;                   /* 0: none */
-	uint64_t newest_conn;            /* the highest number of its connections; numbers only grow */
+	uint64_t conn;                   /* number of the worker's connection; 0: not connected */
+	uint64_t newest_conn;            /* highest number of any connection of the worker; numbers only grow */
 	enum worker_state state;
 	bool quitting;                   /* the worker was told to quit: it gets no more jobs */
 	bool touched;
@@ -173,16 +178,16 @@ struct worker {
 	bool timed;                      /* a timer with stamp timer_stamp is armed for the worker */
 	/* Contexts that the worker has, each by the serial number of its first job; 0: a free slot. */
 	uint64_t contexts[LIMIT_WORKER_CONTEXTS];
-	uint32_t context_slots;          /* number of context slots it has */
-	uint32_t context_at;             /* context slot to fill next */
-	struct slice_list labels;        /* sorted */
+	uint32_t context_slots;          /* number of context slots that the worker has */
+	uint32_t context_at;             /* the context slot to fill next */
+	struct slice_list labels;        /* the worker's labels, sorted */
 	struct resource *offers;         /* resources that the worker offers, sorted by name, with the amounts in use */
 	size_t offer_count;
-	uint64_t unreserved;                 /* attempts with JOB_UNRESERVED */
+	uint64_t unreserved;                 /* number of the worker's attempts with JOB_UNRESERVED */
 	uint64_t asking;                 /* attempts that ask for resources: all of asking_class unless asking_mixed */
 	uint16_t asking_class;
 	bool asking_mixed;
-	bool reading;                    /* the worker's inventory is being read: nothing is paid meanwhile */
+	bool reading;                    /* the worker's inventory is being read: nothing is reserved meanwhile */
 	struct pool *pool;
 	enum worker_standing standing;
 	int64_t drops_ns[LIMIT_FLAP_DROPS];      /* times of the worker's latest disconnects, in a ring */
@@ -192,7 +197,7 @@ struct worker {
 	uint32_t refused_code;           /* errno of the refused start; 0: none since its last start */
 	uint32_t refusals;               /* number of rests without a started job between them */
 	int64_t refused_until_ns;
-	uint64_t rest_stamp;             /* of the timer that ends the rest */
+	uint64_t rest_stamp;             /* stamp of the timer that ends the rest */
 	uint64_t reserved;               /* job for which the worker is reserved in this turn; 0: none */
 	uint16_t reserved_class;
 	uint32_t lot;                    /* random number of this turn, to choose between equal workers */
@@ -203,7 +208,7 @@ struct worker {
 	int64_t seen_ms;
 	uint64_t pid, done;
 	uint64_t cpu_permille, mem_permille, gpu_permille, load_permille, start_us;
-	uint64_t *stuck;                 /* jobs with a killed process that lives on, by its own report */
+	uint64_t *stuck;                 /* jobs of which the worker reported that a killed process still lives */
 	size_t stuck_count;
 	uint64_t run_us;                 /* moving average of the run time of the worker's jobs */
 	uint32_t results;
@@ -218,11 +223,11 @@ struct tenant_order {                    /* heap of the classes in which a tenan
 	const struct tenant *tenant;
 	struct order_entry *at;
 	size_t count, cap;
-	size_t place;                    /* index in class_order->at */
+	size_t place;                    /* the tenant's place in the heap class_order->at */
 };
 
 struct class_order {                     /* the order of classes while jobs are placed */
-	struct tenant_order *tenants;    /* indexed by tenant->at */
+	struct tenant_order *tenants;    /* one entry for each tenant, indexed by tenant->at */
 	struct tenant_order **at;        /* heap of the tenants that have jobs */
 	size_t count;
 	bool *passed;                    /* indexed by class: no worker takes more of the class in this turn */

@@ -11,32 +11,33 @@
 #define PRIORITY_DEFAULT 50
 
 /* What the ends of a job's parents mean for the job. */
-enum outlook { OUTLOOK_OPEN, OUTLOOK_GO, OUTLOOK_AGAINST, OUTLOOK_UNTAKEN };
+enum outlook { OUTLOOK_OPEN, OUTLOOK_GO, OUTLOOK_AGAINST, OUTLOOK_CONDITION_FALSE };
 
 enum job_flag {
-	JOB_TOUCHED = 1,                 /* is in core->touched */
+	JOB_TOUCHED = 1,                 /* the job is in core->touched */
 	JOB_ROW = 2,                     /* the job's row must be put at the end of the turn */
-	JOB_QUEUED = 4,                  /* has an entry in its class's queue, perhaps stale */
+	JOB_QUEUED = 4,                  /* the job has an entry in its class's queue, perhaps a stale one */
 	JOB_TIMED = 8,                   /* the job's state has a valid timer */
 	JOB_TIMEOUT = 16,                /* the job's specification has timeout_ms */
 	JOB_RECALLED = 32,               /* the job's attempt was recalled; happens once per attempt */
-	JOB_HELD = 64,                   /* was seen in the worker's inventory that is being read */
+	JOB_HELD = 64,                   /* the job was seen in the worker's inventory that is being read */
 	JOB_ON_HOLD = 128,               /* a person put the job on hold */
-	JOB_LOOSE = 256,                 /* a parent opened a new round without it and no longer decides about it */
+	/* a parent opened a new round without this job; the job doesn't depend on that parent any longer */
+	JOB_LOOSE = 256,
 	JOB_MARKED = 512,                /* temporary mark while a round is opened */
 	JOB_STAGED = 1024,               /* the job has a delay, a gate or a dispatch time-out */
 	JOB_PASSED = 2048,               /* the job's gate is open in this round */
-	JOB_PARKED = 4096,               /* has an entry in its lane, perhaps stale */
+	JOB_PARKED = 4096,               /* the job has an entry in its lane, perhaps a stale one */
 	JOB_FINAL = 8192,                /* a final job, or a job behind one */
 	JOB_FAIL_FAST = 16384,           /* the job's failure cancels its fan-out */
 	JOB_FORGIVEN = 65536,            /* the job ended badly, but that counts as a good end (continue_on) */
 	JOB_DEAD = 131072,               /* the job has a dead letter */
 	JOB_DUE_BY = 262144,             /* the job's specification has a deadline */
 	JOB_DEADLINE = 524288,           /* the job's deadline has a valid timer */
-	JOB_PUSHED = 32768,              /* is in core->pushbacks */
+	JOB_PUSHED = 32768,              /* the job is in core->pushbacks */
 	JOB_LOOP = 1 << 25,              /* a loop: passes follow each other until one meets its condition (loop.c) */
-	JOB_LATER = 1048576,             /* has children that were added later */
-	JOB_EXPR = 2097152,              /* an expression decides about it (condition.c) */
+	JOB_LATER = 1048576,             /* the job has children that were added later */
+	JOB_EXPR = 2097152,              /* the job's needs or its condition is an expression (condition.c) */
 	JOB_CONDITION_FALSE = 4194304,           /* the job was skipped because its condition was false */
 	JOB_LATE = 1073741824,           /* the job's deadline had passed before this round began and is ignored */
 	JOB_ALWAYS = 1 << 26,            /* the job also runs when its run was told to end (ending.c) */
@@ -57,10 +58,10 @@ struct job {
 	uint32_t index;
 	uint32_t spec_len;
 	uint32_t worker;                 /* number of the worker that has or had the latest attempt */
-	uint32_t cause;                  /* index + 1 of the job that decided its end; 0: none */
+	uint32_t cause;                  /* index + 1 of the job because of which this job ended; 0: none */
 	union {
-		uint32_t pending;        /* of a waiting job: number of parents that haven't ended */
-		uint32_t held_at;        /* of an active job: index in worker->held */
+		uint32_t pending;        /* of a waiting job: how many of its parents haven't ended */
+		uint32_t held_at;        /* of an active job: its index in worker->held */
 	};
 	uint16_t round;
 	uint16_t tries;                  /* attempts in this round that may have started; of a loop, in this pass */
@@ -68,13 +69,13 @@ struct job {
 	uint8_t state;
 	uint8_t stop_cause;
 	uint8_t outcome : 4;
-	uint8_t kind : 4;                /* enum job_kind */
-	uint8_t priority;                /* 0..100 */
-	uint8_t mode : 2;                /* enum exec_mode */
+	uint8_t kind : 4;                /* kind of the job, as enum job_kind */
+	uint8_t priority;                /* priority of the job, 0 to 100 */
+	uint8_t mode : 2;                /* mode of the job, as enum exec_mode */
 	uint8_t interrupted : 6;         /* tries that their worker interrupted; at most LIMIT_INTERRUPTED_MAX */
-	uint16_t class_at;               /* index in core->classes */
+	uint16_t class_at;               /* index of the job's class in core->classes */
 	uint32_t flags;
-	uint32_t lane;                   /* index in run->lanes */
+	uint32_t lane;                   /* index of the job's lane in run->lanes */
 };
 
 struct name_index {                      /* open addressing; slot: upper half of the hash, and index + 1 */
@@ -84,8 +85,8 @@ struct name_index {                      /* open addressing; slot: upper half of
 };
 
 struct extent {                          /* jobs of one submit; never moves in memory */
-	uint64_t first;                  /* serial number of its first job; the others follow */
-	uint32_t start;                  /* index of its first job in the run */
+	uint64_t first;                  /* serial number of the extent's first job; the others follow */
+	uint32_t start;                  /* index in the run of the extent's first job */
 	uint32_t count;
 	uint32_t part, part_count;       /* first part and number of parts, in run->parts */
 	struct run *run;
@@ -101,7 +102,7 @@ struct later {                           /* children that were added after their
 
 struct edge {                            /* an edge from a job of an earlier extent */
 	uint32_t parent;
-	uint32_t child;                  /* index << TRIGGER_BITS | trigger */
+	uint32_t child;                  /* the child as index << TRIGGER_BITS | trigger */
 };
 
 struct extra {                           /* fields that only some kinds of jobs have */
@@ -112,19 +113,19 @@ struct extra {                           /* fields that only some kinds of jobs 
 
 struct run {
 	uint64_t number;
-	uint64_t first;                  /* serial number of its first job */
+	uint64_t first;                  /* serial number of the run's first job */
 	uint32_t job_count;
 	uint32_t ended;                  /* number of jobs that have ended */
 	uint32_t forgiven;               /* number of jobs whose bad end counts as good */
 	uint32_t dead;                   /* number of jobs with a dead letter */
 	uint32_t counts[STATE_COUNT];
-	struct extent **extents;         /* by rising index and rising serial number */
+	struct extent **extents;         /* the run's extents, by rising index and rising serial number */
 	uint32_t extent_count;
 	struct map laters;               /* map from a parent's index to struct later */
 	uint32_t *finals;                /* indices of the final jobs submitted with the run */
 	size_t final_count;
 	struct map extras;               /* map from job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS) */
-	struct condition **conditions;       /* by rising job index */
+	struct condition **conditions;       /* conditions of jobs with JOB_EXPR, by rising job index */
 	size_t condition_count, condition_cap;
 	struct blob **parts;
 	uint32_t *part_jobs;
@@ -140,12 +141,12 @@ struct run {
 	uint64_t parent_run;             /* number of the parent job's run */
 	char *parent_name;
 	uint8_t depth;                   /* how many runs the sub-run is nested in */
-	uint8_t priority;                /* default priority of its jobs + 1; 0: the general default */
-	uint16_t *classes;               /* indices of the classes of its jobs, without the first class */
+	uint8_t priority;                /* default priority of the run's jobs + 1; 0: the general default */
+	uint16_t *classes;               /* indices of the classes of the run's jobs, without the first class */
 	size_t class_count;
 	struct tenant *tenant;
 	struct bound bound;
-	struct bound **groups;           /* its fan-outs */
+	struct bound **groups;           /* the fan-outs of the run */
 	size_t group_count;
 	struct group *concurrency;       /* concurrency group of the run as a whole; NULL: none */
 	uint32_t stated;                 /* limit that the run states for its concurrency group; 0: none */
@@ -156,7 +157,7 @@ struct run {
 	struct name_index *names;        /* index of jobs by name, built at the first search */
 	int64_t submitted_ms;
 	int64_t steady_ms;               /* submit time on the steady clock */
-	int64_t ended_ms;                /* 0: live */
+	int64_t ended_ms;                /* when the run ended (UTC); 0: it is live */
 	int64_t logs_gone_ms;            /* logs up to this time were pruned; 0: none */
 	uint64_t ended_turn;
 	struct run *next_ended;
@@ -173,7 +174,7 @@ struct run_entry {                       /* entry of the run list; run is NULL a
 
 struct run_list {
 	struct run_entry *at;
-	size_t head, count, cap, gone;   /* gone: NULL entries from head on */
+	size_t head, count, cap, gone;   /* gone: number of empty entries from head on */
 };
 
 struct page {                            /* extents with serial numbers in this page, ascending */
@@ -185,10 +186,10 @@ struct page {                            /* extents with serial numbers in this 
 };
 
 struct submit_key {
-	uint8_t id[24];                  /* principal and key */
+	uint8_t id[24];                  /* principal and submit key together */
 	uint8_t digest[32];
 	uint64_t run;
-	uint64_t by_run;                 /* the run whose job submitted it; 0: a person */
+	uint64_t by_run;                 /* number of the run whose job submitted this; 0: a person submitted it */
 	struct submit_key *next;         /* the next older key of the same run; additions have keys of their own */
 };
 

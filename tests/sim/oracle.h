@@ -15,7 +15,7 @@
 struct oracle_job {
 	uint64_t job;
 	uint64_t run;
-	struct row_job row;              /* the durable row */
+	struct row_job row;              /* the job's durable row */
 	enum job_state durable, decided;
 	bool terminal;                   /* the durable state is terminal */
 	uint32_t round, round_decided;
@@ -26,42 +26,43 @@ struct oracle_job {
 	bool moved;                      /* the job has a row, which may not be durable yet */
 	unsigned priority_decided;
 
-	/* life */
+	/* used by the check `life` */
 	uint32_t live, starts;           /* processes that exist now; processes started in this round */
 	uint64_t last_started;           /* epoch of the latest start */
-	bool on_paused;                  /* its machine was paused while it ran: I5 allows a second process then */
+	/* the job's machine was paused while it ran: I5 allows a second process then */
+	bool on_paused;
 
-	/* facts */
+	/* used by the check `facts` */
 	uint64_t epoch_before;           /* epoch of the job when its present round began */
 
-	/* retries */
+	/* used by the check `retries` */
 	uint32_t fails, lost;            /* failures (time-outs included) and lost attempts in this round */
 
-	/* loops */
+	/* used by the check `loops` */
 	uint32_t passes;                 /* durable count of passes in this round that another pass followed */
 
-	/* dead letters */
+	/* used by the check `letters` */
 	uint32_t discarded;              /* round + 1 of the dead letter that a person discarded; 0: none */
 
-	/* choice */
+	/* used by the check `choice` */
 	uint64_t worker_before;          /* number of the worker that had the job before this turn */
 	/* index + 1 of the frame of this turn that assigns the job; 0: not assigned in this turn */
 	uint32_t given;
 
-	/* queued */
+	/* used by the check `queued` */
 	uint64_t moved_turn;             /* the latest turn that wrote a row of the job */
 
-	/* place */
-	uint64_t worker_decided;         /* number of its worker by the latest turn */
-	uint64_t asks[SIM_KINDS];        /* the resources that it asks for, known from its first assignment on */
+	/* used by the check `place` */
+	uint64_t worker_decided;         /* number of the job's worker by the latest turn */
+	uint64_t asks[SIM_KINDS];        /* the resources that the job asks for, known from its first assignment on */
 	/* assigned when its worker offered more than now, and not started since then */
 	bool carried;
-	uint32_t asked_back;             /* number of turns in a row that assigned the job and recalled it */
+	uint32_t asked_back;             /* number of turns in a row that assigned the job and recalled it at once */
 
-	/* cancel */
+	/* used by the check `cancel` */
 	uint32_t cancelled;              /* round + 1 of the latest acknowledged cancel */
 
-	/* ending; by the world's own clock, which no fault changes */
+	/* used by the check `ending`; by the world's own clock, which no fault changes */
 	/*
 	 * when the time that an `always` job has after its run was told to end began, in this round; 0: it didn't
 	 */
@@ -69,17 +70,17 @@ struct oracle_job {
 	/* number of its latest sub-run that was told to end other than by a cancel */
 	uint64_t told;
 
-	/* holds */
+	/* used by the check `holds` */
 	bool held_decided;
 	bool held_before;                /* held by the row before the latest durable one */
 
-	/* gates */
-	uint32_t opened;                 /* round + 1 in which its gate is open */
+	/* used by the check `gates` */
+	uint32_t opened;                 /* round + 1 in which the job's gate is open */
 
-	/* times; by the world's own clock, which no fault changes */
-	int64_t since_ns;                /* when its present state was decided */
+	/* used by the check `times`; by the world's own clock, which no fault changes */
+	int64_t since_ns;                /* when the job's present state was decided */
 	enum job_event since_by;
-	uint64_t wait_least_ms, wait_most_ms;    /* bounds of the delay before its retry, as I12 demands */
+	uint64_t wait_least_ms, wait_most_ms;    /* bounds of the delay before the job's retry, as I12 demands */
 	/* it was held since since_ns, so the timer of its state stood still for a while */
 	bool was_held;
 	/* its deadline had passed when its round began; late_unsure: that can't be told */
@@ -90,7 +91,7 @@ struct oracle_start {
 	const struct sim_worker *worker;
 	struct oracle_job *job;
 	uint64_t epoch;
-	const struct row_job *row;       /* the durable row */
+	const struct row_job *row;       /* the durable row of the job that starts */
 	const struct sim_graph *graph;
 	const struct rec_job_spec *spec;
 	uint64_t first;                  /* serial number of the graph's first job */
@@ -105,7 +106,7 @@ struct oracle_check {
 	/* a turn was decided; struct oracle_job doesn't have its rows yet */
 	void (*turn)(struct sim_world *world, const struct outbox *outbox);
 	void (*given)(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job);
-	/* the same, after struct oracle_job got its rows */
+	/* as `turn`, but struct oracle_job has the rows of the turn */
 	void (*decided)(struct sim_world *world, const struct outbox *outbox);
 	void (*row)(struct sim_world *world, const struct row *row, struct oracle_job *job,
 		    /* a row became durable; job (NULL if the row isn't a job's) doesn't have it yet */

@@ -16,11 +16,12 @@
 #define ROUNDED 25                       /* tolerance of a comparison, because the core rounds scores to steps */
 #define LATENCY_STEP_US 10000
 #define LATENCY_MOST 100
-#define PARENTS_MOST 64                  /* of a job with more parents the core doesn't look at all */
+#define PARENTS_MOST 64                  /* of a job with more parents the core doesn't look at all of them */
 
 struct seat {                            /* a worker, with the jobs of this turn that it got so far */
 	uint64_t held;
-	uint64_t firm;                   /* number of its jobs without resources: each takes a slot in any case */
+	/* number of jobs there that ask for no resources: each takes a slot in any case */
+	uint64_t firm;
 	uint64_t used[SIM_KINDS];
 	bool kept;                       /* the worker may be reserved for a large job */
 };

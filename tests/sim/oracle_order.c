@@ -13,7 +13,7 @@ struct waiting {
 	const struct sim_graph *root;
 	const struct rec_job_spec *spec;
 	unsigned priority;
-	bool given;                      /* assigned in this turn */
+	bool given;                      /* the job was assigned in this turn */
 };
 
 static bool texts_equal(const struct slice_list *a, const struct slice_list *b)

@@ -135,13 +135,13 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 
 	job->fails++;
 	if (job->row.round != job->event_round)
-		/* its round ended in the same turn: the row already belongs to the next one */
+		/* the job's round ended in the same turn: the row already belongs to the next one */
 		return;
 	if (event->from == STATE_STOPPING && job->row.state != (int64_t)event->to)
 		/* the job went on in the same turn: the row may have a later cause */
 		return;
 	again = covered(spec, &job->row, event) && job->fails <= spec->retry_max &&
-		/* its sub-run was cancelled by a person */
+		/* a person cancelled the job's sub-run */
 		!(spec->sub_count && event->from == STATE_RUNNING && job->row.code == 2);
 	again = again && !(spec->loop_max && oracle_pass_holds(spec, &job->row, event->from == STATE_STOPPING ?
 							       STATE_TIMED_OUT : STATE_FAILED));

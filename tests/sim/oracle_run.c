@@ -29,7 +29,8 @@ static void durable_key(struct sim_world *world, const struct row_submit_key *ro
 			world_fail(world, "two graphs share run %u", (unsigned)row->run);
 		graph->first = (uint64_t)disk_get(&world->disk, TABLE_run, (uint64_t)row->run)->run.first;
 		if (graph->run)
-			graph->run = (uint64_t)row->run;         /* the run that it was before has been pruned */
+			/* the run that the graph was before has been pruned */
+			graph->run = (uint64_t)row->run;
 		map_put(&world->oracle.runs, (uint64_t)row->run, graph);
 	}
 }

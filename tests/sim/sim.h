@@ -24,7 +24,8 @@
 #define SIM_WORKERS_MAX 4
 #define MS NS_PER_MS
 #define WALL_START_MS INT64_C(1700000000000)
-#define SIM_PEOPLE 4                     /* the first of them, "sim", is principal 1 and submits everything */
+/* number of people; the first, "sim", is principal 1 and submits everything */
+#define SIM_PEOPLE 4
 /* requests of acts have numbers from here on, requests of graphs lower ones */
 #define ACT_BASE UINT64_C(1000000)
 
@@ -36,7 +37,8 @@ enum sim_condition_kind { CONDITION_CONST, CONDITION_STATE, CONDITION_CODE, COND
 
 struct sim_condition {
 	enum sim_condition_kind kind;
-	uint64_t need;                   /* for STATE and CODE: the parent, as an index into the job's needs */
+	/* of STATE and CODE: the parent asked about, as an index into the job's needs */
+	uint64_t need;
 	/* CONST: 0 or 1; STATE: a mask of states; CODE: the exit code; GATE: how many parts must be true */
 	uint64_t value;
 	enum expr_compare compare;
@@ -54,7 +56,7 @@ struct sim_graph {
 	uint8_t digest[32];
 	char name[32];
 	uint32_t count;
-	bool invalid;                    /* the master must refuse it */
+	bool invalid;                    /* the graph has a fault: the master must refuse it */
 	uint32_t max_jobs;
 	uint32_t tenant;                 /* 0: the submitter's own tenant; else t1 to t3 */
 	unsigned group;                  /* concurrency group of the run: index in graph_group_names + 1; 0: none */
@@ -78,16 +80,19 @@ struct sim_graph {
 	struct arena arena;
 	uint64_t run;                    /* number of the run as the client was told; 0: not yet */
 	bool answered;
-	uint64_t admitted;               /* the turn that accepted it, while that isn't durable; 0: none */
+	/* the turn that accepted the graph, while that turn isn't durable; 0: none */
+	uint64_t admitted;
 	const struct sim_schedule *schedule;     /* the schedule that began the run; NULL: it was submitted */
-	uint64_t first, durable_run;     /* serial number of its first job, and its run; 0 until they are durable */
-	struct sim_graph *into;          /* the graph to whose run it is added; NULL: it is a run of its own */
+	/* serial number of the graph's first job, and its run; 0 until they are durable */
+	uint64_t first, durable_run;
+	/* the graph to whose run this one is added; NULL: the graph is a run of its own */
+	struct sim_graph *into;
 	struct sim_parent *parents;      /* parents in that run: a need of count + i means parents[i] */
 	uint32_t parent_count;
-	bool was_closed;                 /* its run ended or was cancelled at some time */
-	int64_t submitted_ns;            /* when its submit was decided; 0 until that is durable */
+	bool was_closed;                 /* the graph's run ended or was cancelled at some time */
+	int64_t submitted_ns;            /* when the graph's submit was decided; 0 until that is durable */
 	uint64_t submitted_run;          /* number of the run that the submit became */
-	struct row_run last_row;         /* the latest durable row, without its texts */
+	struct row_run last_row;         /* the run's latest durable row, without its texts */
 };
 
 enum sim_feature {
@@ -99,7 +104,7 @@ enum sim_feature {
 #define GRAPH_FEATURE(name, per_mille, what) FEATURE_##name,
 #include "topics.def"
 #undef GRAPH_FEATURE
-	FEATURE_COUNT                    /* at most 64 */
+	FEATURE_COUNT                    /* number of features, at most 64 */
 };
 
 #define JOB_FEATURE(name, per_mille, what) void job_##name(struct rand_state *rand, struct sim_graph *graph, \
@@ -127,7 +132,7 @@ void graph_free(struct sim_graph *graph);
 #define SIM_TENANTS 3
 #define SIM_GROUPS 3
 #define SIM_LOCKS 3
-#define SIM_OWNERS 2                     /* people who take locks */
+#define SIM_OWNERS 2                     /* number of people who take locks */
 extern const char *const graph_lock_names[SIM_LOCKS], *const graph_owner_names[SIM_OWNERS];
 bool graph_names_lock(const struct rec_job_spec *job, unsigned lock, bool *ret_shared);
 /* A request for a lock packed into the number of an act: owner, shared or exclusive, and its time limit. */
@@ -158,7 +163,7 @@ extern const char *const graph_people[SIM_PEOPLE];       /* people's names, by p
 #define SIM_SCHEDULES 2
 
 struct sim_schedule {                    /* a schedule as a person sent it once */
-	uint32_t name;                   /* index in sim_schedule_names */
+	uint32_t name;                   /* the schedule's name, as an index in sim_schedule_names */
 	struct sim_graph *graph;
 	uint64_t minutes;                /* one bit for each minute of the hour at which it fires */
 	uint32_t hours;
@@ -180,13 +185,13 @@ struct disk_row {
 };
 
 struct disk {
-	struct name_map rows;            /* from the bytes of the key to struct disk_row */
+	struct name_map rows;            /* the rows on disk, by the bytes of the key */
 	struct name_map buried;          /* pruned rows, which the oracle still reads */
-	struct disk_row **order;         /* the rows in the order in which they were first put */
+	struct disk_row **order;         /* the rows on disk, in the order in which they were first put */
 	size_t count, cap;
 	uint64_t turn;                   /* the latest turn on disk */
 	uint64_t hash_after;             /* hash of the core's state after that turn */
-	struct now now;                  /* the time of that turn */
+	struct now now;                  /* the time of the latest turn on disk */
 };
 
 void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now);
@@ -204,7 +209,7 @@ struct sim_load {                        /* load of a worker's machine, as the w
 
 struct message {
 	enum opcode op;
-	struct sim_graph *graph;                 /* of SUBMIT and its answer */
+	struct sim_graph *graph;                 /* of SUBMIT and its answer: the graph */
 	uint64_t request, run;
 	enum act_verb verb;
 	uint64_t value, principal;
@@ -212,24 +217,25 @@ struct message {
 	char target[16];                         /* of PUSHBACK: the job to push back to */
 	uint8_t digest[32];                      /* of a vote: what the person was shown */
 	size_t digest_len;
-	enum object_kind kind;                   /* of SET */
-	uint64_t number;                         /* of SET */
-	const struct sim_schedule *schedule;     /* of SUBMIT */
-	uint64_t offers[SIM_KINDS];              /* of HELLO */
-	struct sim_load load;                    /* of HEARTBEAT */
+	enum object_kind kind;                   /* of SET: kind of the object that is set */
+	uint64_t number;                         /* of SET: the number to set, whose meaning depends on kind */
+	const struct sim_schedule *schedule;     /* of SUBMIT: the schedule, if one is set */
+	uint64_t offers[SIM_KINDS];              /* of HELLO: the resources that the worker offers */
+	struct sim_load load;                    /* of HEARTBEAT: load of the worker's machine */
 	unsigned pool;
 	struct rec_held *held;
 	struct rec_assign *assign;
-	struct blob *context;                    /* of CONTEXT: what the worker keeps in slot number value */
+	/* of CONTEXT: the context that the worker keeps in slot number `value` */
+	struct blob *context;
 	struct rec_stop *stop;
-	struct rec_attempt *attempts;            /* of RECALL and ACK */
+	struct rec_attempt *attempts;            /* of RECALL and ACK: the attempts */
 	struct rec_started *started;
 	struct rec_done *done;
 	size_t count;
 	uint64_t instance;
 	int64_t sent_ns, lease_ms;
 	bool existing;
-	enum err code;                           /* of ERROR */
+	enum err code;                           /* of ERROR: its code */
 };
 
 enum happening {
@@ -264,15 +270,17 @@ struct process {
 	uint64_t id;
 	bool alive;
 	bool asked_to_stop;
-	bool ours;                       /* a child of the present keeper, which will learn its exit status */
-	bool dies;                       /* it is killed when its keeper dies */
+	/* the process is a child of the present keeper, which will learn its exit status */
+	bool ours;
+	bool dies;                       /* the process is killed when its keeper dies */
 	int64_t started_ns;
 };
 
 struct spooled {
 	uint64_t job, epoch;
 	bool ended;
-	bool started_written, ended_written;     /* the record is on disk; it isn't while the disk is full */
+	/* the record of the start, or of the end, is on disk; not while the disk is full */
+	bool started_written, ended_written;
 	bool acked;                      /* the master acknowledged the result; this isn't written to the spool */
 	int64_t at_ns;                   /* when the latest record was written; a crash of the machine may lose it */
 	struct rec_done result;
@@ -287,7 +295,7 @@ struct link_item {
 
 struct sim_link {
 	bool up;
-	bool listed;                     /* the keeper has sent its whole inventory */
+	bool listed;                     /* the keeper has sent this link its whole inventory */
 	uint64_t life;
 	int64_t cut_ns;                  /* the keeper still reads what the link before this one sent until then */
 	int64_t echo_ns;                 /* when the master was last heard */
@@ -295,7 +303,8 @@ struct sim_link {
 	int64_t last_to_keeper_ns, last_to_link_ns;
 	struct link_item *items;
 	size_t count, cap;
-	struct blob *contexts[LIMIT_WORKER_CONTEXTS];    /* what the master put in each slot, on this connection */
+	/* the context in each slot, as sent by the master on this connection */
+	struct blob *contexts[LIMIT_WORKER_CONTEXTS];
 };
 
 struct sim_worker {
@@ -303,9 +312,9 @@ struct sim_worker {
 	uint32_t index, slots;
 	uint32_t contexts;               /* number of context slots that it offers; 0: it doesn't support contexts */
 	unsigned labels;                 /* bits by graph_label_names */
-	uint64_t offers[SIM_KINDS];      /* by graph_kind_names; what its present keeper offers */
+	uint64_t offers[SIM_KINDS];      /* resources that the worker's present keeper offers, by graph_kind_names */
 	struct resource_list offer_list;
-	unsigned pool;                   /* index in graph_pool_names */
+	unsigned pool;                   /* the worker's pool, as an index in graph_pool_names */
 	uint64_t instance;
 	bool keeper_up;
 	bool welcomed;
@@ -313,7 +322,7 @@ struct sim_worker {
 	int64_t paused_until_ns;         /* the keeper is paused until then */
 	int64_t cut_until_ns;            /* the network between worker and master is down until then */
 	int64_t deaf_until_ns, mute_until_ns;    /* messages in one direction are delayed until then */
-	int64_t full_until_ns;           /* its disk is full until then */
+	int64_t full_until_ns;           /* the worker's disk is full until then */
 	struct sim_link link;
 	struct sim_conn *conn;           /* the link's connection to the master */
 	struct ledger *ledger;
@@ -324,10 +333,10 @@ struct sim_worker {
 };
 
 struct sim_turn {
-	struct outbox outbox;            /* first member: the commit queue points to it */
+	struct outbox outbox;            /* the turn's outbox; first member, because the commit queue points to it */
 	uint64_t hash_after;
 	struct now now;
-	int64_t decided_ns;              /* by the world's own clock */
+	int64_t decided_ns;              /* when the turn was decided, by the world's own clock */
 	int64_t wall_offset_ms;
 };
 
@@ -346,7 +355,7 @@ struct sim_master {
 	struct commit_queue commits;
 	struct outbox **committing;      /* turns that were handed to the store, oldest first */
 	size_t commit_count, commit_cap;
-	size_t batch;                    /* how many of them are in the transaction under way */
+	size_t batch;                    /* how many of the turns in `committing` are in the transaction under way */
 	/* number of the master's process; events planned for an earlier one do nothing */
 	uint64_t life;
 	struct event *inbox;
@@ -355,7 +364,7 @@ struct sim_master {
 	uint64_t turn_number;            /* number of the latest planned turn, which replaces earlier plans */
 	int64_t due_planned_ns, lease_ms;
 	int64_t paused_until_ns, full_until_ns, slow_until_ns;
-	bool commit_fails;               /* the next commit fails */
+	bool commit_fails;               /* true: the next commit fails */
 };
 
 struct oracle_job;
@@ -363,18 +372,18 @@ struct oracle_job;
 struct sim_act {                         /* a request of the client, by its number */
 	uint64_t run, value;
 	enum act_verb verb;
-	bool whole;                      /* it is about the whole run */
+	bool whole;                      /* the act is about the whole run */
 	const struct rec_job_spec *spec; /* the job that was named; NULL: none */
-	uint64_t job, person;            /* of a vote: serial number of the job, and principal */
+	uint64_t job, person;            /* of a vote: serial number of the gate, and principal */
 	uint8_t digest[32];              /* of a vote: the digest of what the person was shown */
 	size_t digest_len;               /* 0: the person was shown nothing */
-	uint32_t round;                  /* round of the gate as it was shown */
+	uint32_t round;                  /* round of the gate when it was shown */
 	enum object_kind kind;           /* of SET: the kind of object, such as a worker or a pool */
 	enum set_verb set;
 	uint32_t object;                 /* of SET: index of the object */
 	uint64_t number;                 /* of SET: its meaning depends on kind */
-	const struct sim_schedule *schedule;     /* of SET with PUT */
-	uint64_t fence;                  /* fencing number in the answer */
+	const struct sim_schedule *schedule;     /* of SET with PUT: the schedule that is set */
+	uint64_t fence;                  /* fencing number in the master's answer */
 	/* of CANCEL: the jobs that it covers, and their rounds, when it was decided */
 	uint64_t *jobs;
 	uint32_t *rounds;
@@ -382,31 +391,32 @@ struct sim_act {                         /* a request of the client, by its numb
 };
 
 struct oracle_worker {                   /* a worker as the latest turn left it, by its index */
-	uint64_t number;                 /* 0: it never connected, or was forgotten */
+	uint64_t number;                 /* number of the worker; 0: it never connected, or was forgotten */
 	enum worker_standing standing;
 	uint64_t newest_conn;
-	uint64_t offers[SIM_KINDS];      /* as in its latest HELLO */
+	uint64_t offers[SIM_KINDS];      /* resources that the worker offered in its latest HELLO */
 	unsigned pool;
 	uint64_t conn;                   /* the connection that the master surely believes alive; 0: none */
 	int64_t heard_ns;
 	struct sim_load load;
 	bool load_known;
-	int64_t hellos_ns[LIMIT_FLAP_DROPS - 1];         /* times of its latest HELLOs to this life of the master */
-	int64_t refused_ns;              /* when it last returned a job that it couldn't start; 0: never */
+	/* when the worker sent its latest HELLOs to the present process of the master */
+	int64_t hellos_ns[LIMIT_FLAP_DROPS - 1];
+	int64_t refused_ns;              /* when the worker last returned a job that it couldn't start; 0: never */
 };
 
 struct oracle_schedule {                 /* a schedule, durable */
-	const struct sim_schedule *said;         /* as a person set it; NULL: it doesn't exist */
-	struct row_schedule row;         /* its row, numbers only */
-	uint64_t live;                   /* number of its live runs */
-	uint64_t last_begun;             /* number of its latest run */
+	const struct sim_schedule *said;         /* the schedule as a person set it last; NULL: it doesn't exist */
+	struct row_schedule row;         /* the schedule's row, numbers only */
+	uint64_t live;                   /* number of live runs of the schedule */
+	uint64_t last_begun;             /* number of the schedule's latest run */
 	unsigned stalled;                /* turns in a row in which a waiting run could have begun and didn't */
 };
 
 struct oracle_tenant {                   /* a tenant as the latest turn left it */
 	uint32_t weight, limit, most;    /* weight, and limits of active and of queued jobs; 0: no limit */
-	uint32_t least;                  /* smallest weight that it ever had; 0: never set */
-	uint32_t given;                  /* jobs assigned in this turn */
+	uint32_t least;                  /* smallest weight that the tenant ever had; 0: never set */
+	uint32_t given;                  /* number of the tenant's jobs assigned in this turn */
 };
 
 struct oracle_share_pair {               /* for two tenants: jobs that each was given while both had more waiting */
@@ -425,11 +435,11 @@ struct oracle {
 	struct oracle_hold {             /* a person's hold of a lock; fence 0: none */
 		uint64_t fence, ttl_ms;
 		bool shared;
-		int64_t since_ns;        /* when it was taken or renewed */
+		int64_t since_ns;        /* when the lock was taken or renewed */
 	} holds[SIM_LOCKS][SIM_OWNERS], holds_durable[SIM_LOCKS][SIM_OWNERS];
 	uint64_t fence;                  /* largest fencing number in any answer */
-	struct map jobs;                 /* from serial number to struct oracle_job */
-	struct map runs;                 /* from run number to struct sim_graph, once durable */
+	struct map jobs;                 /* all jobs: map from serial number to struct oracle_job */
+	struct map runs;                 /* durable runs: map from run number to struct sim_graph */
 	int64_t act;                     /* number of the latest durable act, followed by its hash */
 	uint8_t act_hash[SHA256_SIZE];
 	struct map held_runs;            /* runs that are held, as the latest turn left them */
@@ -448,7 +458,7 @@ struct sim_world {
 	int64_t now_ns;
 	int64_t wall_offset_ms;          /* how far the wall clocks differ from the right time */
 	uint64_t boots;                  /* reboots of the master's machine */
-	int64_t boot_ns;                 /* when the last of them was */
+	int64_t boot_ns;                 /* when the master's machine was last rebooted */
 	int64_t up_ns;                   /* when the master's present process started */
 	struct event *heap;
 	size_t heap_count, heap_cap;
@@ -479,13 +489,13 @@ struct sim_world {
 	bool brittle;                    /* many attempts can't be started */
 	bool laden;                      /* the workers' machines have other load and report it */
 	bool hasty;                      /* leases and graces are short, so that they often end */
-	int64_t ending_ms;               /* this world's value of LIMIT_ENDING_MS */
+	int64_t ending_ms;               /* the time that LIMIT_ENDING_MS stands for in this world */
 	int64_t slow_until_ns;           /* the network is slow until then */
 	int64_t stopped_until_ns;        /* when the latest pause of the master ends */
 	int64_t calm_ns;                 /* when the faults stopped */
 	unsigned fault_percent, fail_percent;
 	uint64_t trace;                  /* hash of everything that happened */
-	bool story;                      /* print what happens */
+	bool story;                      /* the story of the schedule is printed */
 	uint64_t events_done;
 };
 
@@ -558,7 +568,7 @@ void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life
 void link_receive(struct sim_world *world, struct sim_worker *worker, struct event *event);
 void link_from_keeper(struct sim_world *world, struct sim_worker *worker, const struct event *event);
 void link_from_keeper_plan(struct sim_world *world, struct sim_worker *worker, struct message *message);
-/* true: the message got to the keeper before its link died */
+/* true: the message reached the keeper before its link died */
 bool link_said(const struct sim_worker *worker, const struct event *event);
 
 /* client.c, client_people.c */

@@ -11,7 +11,7 @@
 
 /* acts.c */
 void acts_before(struct core *core, const struct core_input *input);
-/* changed: what the step returned. */
+/* Record the act after its step. changed: what the step returned. */
 void acts_after(struct core *core, const struct core_input *input, uint64_t changed);
 void acts_flush(struct core *core);
 
@@ -27,7 +27,7 @@ void acts_free(struct core *core);
 
 struct act_words {
 	uint64_t run;                    /* number of the run acted on; 0: none, or the act begins the run */
-	struct slice verb;               /* lower case */
+	struct slice verb;               /* the act's verb in lower case */
 	struct slice reason;
 };
 

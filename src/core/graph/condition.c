@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs whose needs or condition is an expression. Each has a tree of knots that count answers. A knot is decided as
- * soon as no open answer can change it, and then answers the knot above. So a parent's end costs only the questions
- * about that parent, and a job is decided at the earliest possible moment. For loading and checking the same
- * expression is evaluated directly over all parents, because only the rows are the truth.
+ * Jobs whose needs or condition is an expression. The expression is kept as a tree: a leaf is a question about how
+ * a parent ended, and a knot counts the yes and no answers below it. A knot has an answer of its own as soon as the
+ * open answers can't change it any more, and passes it to the knot above. So when a parent ends only the questions
+ * about that parent cost anything, and a job is decided at the earliest possible moment. Loading and checking
+ * evaluate the same expression directly over all parents, because only the rows are the truth.
  */
 #include "core/graph/graph.h"
 
@@ -34,11 +35,12 @@ struct knot {
 struct condition {
 	uint32_t job;
 	uint32_t leaf_count, knot_count;
-	struct leaf *leaves;             /* by rising parent */
-	struct knot *knots;              /* the root of the job's needs, the root of its condition, then others */
+	struct leaf *leaves;             /* the questions of the expression, by rising parent */
+	/* all knots: the root of the job's needs, the root of its condition, then the others */
+	struct knot *knots;
 };
 
-struct net {                             /* while it is being built */
+struct net {                             /* state while the tree of a condition is built from its postfix code */
 	struct condition *condition;
 	size_t leaf_cap, knot_cap;
 	uint32_t *stack;
@@ -73,7 +75,7 @@ static void push_leaf(struct net *net, struct leaf leaf)
 	push(net, condition->leaf_count++);
 }
 
-/* Pop the last count values; they become inputs of this knot. */
+/* Pop the last `count` values from the stack and make them inputs of this knot. */
 static void pop_into(struct net *net, uint32_t knot, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -224,7 +226,7 @@ static enum outlook condition_outlook(const struct condition *condition)
 	if (needs == FALSE)
 		return OUTLOOK_AGAINST;
 	if (when == FALSE)
-		return OUTLOOK_UNTAKEN;
+		return OUTLOOK_CONDITION_FALSE;
 	return needs == TRUE && when == TRUE ? OUTLOOK_GO : OUTLOOK_OPEN;
 }
 
@@ -410,7 +412,7 @@ enum outlook standing_outlook(struct standing standing)
 	if (standing.against)
 		return OUTLOOK_AGAINST;
 	if (standing.condition_false)
-		return OUTLOOK_UNTAKEN;
+		return OUTLOOK_CONDITION_FALSE;
 	return standing.asked > 0 ? OUTLOOK_OPEN : OUTLOOK_GO;
 }
 

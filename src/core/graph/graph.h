@@ -9,9 +9,9 @@
 struct standing;
 
 /* admit.c */
-struct run_origin {                      /* what began a run, if no person did */
+struct run_origin {                      /* what began a run that no person submitted: a schedule or a job */
 	const char *schedule;
-	const struct job *job;           /* the job whose sub-run the run is, and its name */
+	const struct job *job;           /* the job whose sub-run the new run is */
 	struct slice name;
 };
 
@@ -23,11 +23,12 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 		    struct run **ret_run, struct error *error);
 
 /* context.c: directory and environment that jobs share */
-const char *env_fault(const struct slice_list *env);     /* what is wrong, or NULL */
-enum err context_check(struct slice bytes, struct error *error);         /* a run_context record, or empty */
+const char *env_fault(const struct slice_list *env);     /* returns what is wrong with an environment, or NULL */
+/* checks an encoded run_context record; empty bytes are fine */
+enum err context_check(struct slice bytes, struct error *error);
 /* Merge a context into the specification of a job of this kind. */
 void context_complete(struct slice bytes, enum job_kind kind, struct arena *arena, struct rec_job_spec *spec);
-/* The worker connects anew: it has been sent no context yet. */
+/* Forget which contexts the worker was sent, because it has connected anew. */
 void contexts_begin(struct worker *worker, uint64_t slots);
 /*
  * Return the context number to put into an ASSIGN; 0 means that the specification must be whole. first: serial number
@@ -35,17 +36,18 @@ void contexts_begin(struct worker *worker, uint64_t slots);
  */
 uint64_t context_tell(struct outbox *outbox, struct worker *worker, uint64_t first, struct blob *context);
 
-/* condition.c: jobs with JOB_EXPR */
+/* condition.c: jobs whose needs or condition is an expression (JOB_EXPR) */
 enum outlook job_outlook(const struct job *job);
-enum outlook job_answered(const struct job *job, const struct job *parent);      /* parent has just ended */
-void job_ask_again(const struct job *job);               /* count all answers again */
+/* the outlook after this parent ended; called once for each parent */
+enum outlook job_answered(const struct job *job, const struct job *parent);
+void job_ask_again(const struct job *job);               /* counts all answers of the job's condition anew */
 /* Check whether a loop's condition holds for a pass that ended in state end. */
 bool pass_meets(const struct job *job, enum job_state end, struct slice code);
 enum outlook standing_outlook(struct standing standing);
 void condition_check(const struct job *job);
 
 /* ended.c */
-/* The run has ended: it leaves memory when this turn is durable. */
+/* Note that the run has ended: it leaves memory when this turn is durable. */
 void run_wait_sweep(struct core *core, struct run *run);
 void run_live_again(struct core *core, struct run *run);
 void run_stay(struct core *core, struct run *run);       /* keep an ended run in memory until this turn is durable */
@@ -56,7 +58,8 @@ uint64_t job_child(const struct job *job);
 void job_child_set(const struct job *job, uint64_t child);
 uint32_t job_passes(const struct job *job);              /* finished passes of a loop that were followed by another */
 void job_passes_set(const struct job *job, uint32_t passes);
-#define ENDING_WAITS 1 /* as a time: the deadline came while the job waited for parents; its time to end begins later */
+/* value of ending_ms: the deadline came while the job waited for parents; its time to end begins later */
+#define ENDING_WAITS 1
 /* When the job's time to end is over (steady clock); 0: its run wasn't told to end. */
 int64_t job_ending_ms(const struct job *job);
 void job_ending_set(const struct job *job, int64_t ending_ms);
@@ -67,7 +70,7 @@ void job_ending_set(const struct job *job, int64_t ending_ms);
  */
 enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_t parts, struct error *error);
 void parts_room(struct run *run, size_t more);
-void part_drop(struct run *run);                         /* the last one */
+void part_drop(struct run *run);                         /* drop the last part of the run's specification */
 void extent_drop(struct run *run);                       /* drop the run's last extent, with its parts */
 void run_free(struct run *run);
 
@@ -87,7 +90,7 @@ static inline bool job_is_subrun(const struct job *job)
 	return job->kind == KIND_SUBRUN;
 }
 
-/* The job's state as its children see it. */
+/* Return the job's state as its children see it: a bad end that counts as good is SUCCEEDED. */
 static inline enum job_state job_result(const struct job *job)
 {
 	return job->flags & JOB_FORGIVEN ? STATE_SUCCEEDED : (enum job_state)job->state;
@@ -175,19 +178,19 @@ void run_touch(struct core *core, struct run *run, bool row);
 
 /* standing.c */
 struct standing {
-	uint32_t open;                   /* parents that haven't ended */
-	uint32_t asked;                  /* open parents that may still decide; an expression counts as one */
+	uint32_t open;                   /* number of parents that haven't ended */
+	uint32_t asked;                  /* open parents whose end still matters; an expression counts as one */
 	bool against;                    /* the job's needs can't be met any longer */
-	bool condition_false;                    /* the condition is false */
+	bool condition_false;                    /* the job's condition is false */
 };
 
-struct standing *run_standing(const struct run *run);    /* free with mem_free */
+struct standing *run_standing(const struct run *run);    /* the caller frees the result with mem_free */
 bool standing_fits(const struct job *job, struct standing standing);
 
 /* submit_once.c */
 uint64_t submit_step(struct core *core, const struct core_input *input);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
-/* Run 0: the key belongs to a schedule. */
+/* Remember the submit key of a run; run 0: the key belongs to a schedule. */
 void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run);
 enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
 		      struct error *error);

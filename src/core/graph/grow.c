@@ -144,7 +144,7 @@ static enum err parts_move_in(struct growth *growth, struct run *run)
 	return err;
 }
 
-/* Let an added job wait, unless its parents have already decided. */
+/* Let an added job wait, unless the ends of its parents already decide what becomes of it. */
 static void job_begin(struct core *core, struct job *job, bool asks)
 {
 	uint32_t cause = asks && (!PLANTED(grow_ended_parent_ignored) || job->flags & JOB_EXPR) ?

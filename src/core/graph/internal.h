@@ -11,7 +11,7 @@ struct standing;
 /* Count a graph's jobs and check that a run with `before` jobs may have them. */
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
 		      struct error *error);
-/* Put rows for the parts of the last extent; `from` is its first part. */
+/* Put rows for the parts of the run's last extent; `from` is the first of these parts. */
 void spec_rows(struct core *core, const struct run *run, uint32_t from);
 
 /* cycle.c: ERR_CYCLE with the names of a cycle, or ERR_NONE */
@@ -49,7 +49,7 @@ uint32_t name_index_find(const struct name_index *index, const struct run *run, 
 			 size_t *ret_slot);
 void name_index_put(struct name_index *index, size_t slot, struct slice name, uint32_t job);
 void names_added(const struct core *core, struct run *run, const struct extent *extent);
-/* Like run_job_named, while jobs from index end on are still being built. */
+/* Like run_job_named, but only among jobs with an index below end: later ones aren't built yet. */
 struct job *run_job_named_before(const struct core *core, struct run *run, struct slice name, uint32_t end);
 
 /* nest.c */

@@ -71,7 +71,7 @@ static void run_names_build(const struct core *core, struct run *run, uint32_t e
 	size_t slot;
 
 	run->names = mem_zalloc(sizeof(*run->names));
-	/* A run that has grown gets room for twice as many: it may grow again. */
+	/* Make the index of a run that has grown twice as large: the run may grow again. */
 	name_index_init(run->names, run->extent_count > 1 ? 2 * (size_t)run->job_count : run->job_count, core->hash_seed);
 	for (uint32_t i = 0; i < end; i++) {
 		struct slice bytes = job_spec_bytes(run_job(run, i));

@@ -156,7 +156,8 @@ static void run_list_add(struct run_list *list, struct run *run)
 	size_t at = run_place(list, run->number);
 
 	if (at < list->count && list->at[at].number == run->number) {
-		CHECK(!list->at[at].run);        /* the run had left, and its gap is still there */
+		/* the run had left memory, and its empty entry is still in the list */
+		CHECK(!list->at[at].run);
 		list->at[at].run = run;
 		list->gone--;
 		return;
@@ -206,7 +207,7 @@ void run_remove(struct core *core, struct run *run)
 	core->runs.at[at].run = NULL;
 	core->runs.gone++;
 	run_list_tidy(&core->runs);
-	/* Last extents first: they are at the ends of their pages. */
+	/* Remove the last extents first, because they are at the ends of their pages. */
 	for (uint32_t i = run->extent_count; i-- > 0;)
 		for (uint64_t page = run->extents[i]->first / PAGE_JOBS; page <= last_page(run->extents[i]); page++)
 			page_remove(core, page, run->extents[i]);

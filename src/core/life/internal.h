@@ -29,7 +29,7 @@ void run_told_to_end(struct core *core, struct run *run);
 bool job_give_up(struct core *core, struct job *job);
 void group_fail(struct core *core, const struct job *failed);
 
-/* dead.c: bad ends */
+/* dead.c: jobs that end badly: which ends count as good, and dead letters */
 void bad_end_enter(struct core *core, struct job *job, enum job_event event);
 void bad_end_leave(struct core *core, struct job *job);
 /* Discard the target's dead letters; returns how many. */
@@ -67,7 +67,7 @@ struct slice attempt_spec(struct core *core, const struct job *job, bool whole);
 /* retry.c */
 uint64_t retry_cause(enum outcome outcome);              /* the bit of enum retry_on for an outcome; 0: never retried */
 bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64_t cause);
-/* Is this end retried, and is a retry left? */
+/* Check whether this end is one that the job retries, and whether a retry is left. */
 bool retry_due(const struct job *job, const struct rec_job_spec *spec, uint64_t cause);
 void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
 	       uint64_t failures);
@@ -85,7 +85,7 @@ void subrun_detach(struct core *core, const struct job *job);
 void subrun_stop(struct core *core, const struct job *job);      /* stop the job's sub-run, except its `always` jobs */
 /* Cancel on a person's request, unknown jobs included. Return whether anything changed. */
 bool subrun_cancel(struct core *core, const struct job *job, bool all);
-/* Was the job's sub-run told to end, and does it still live? */
+/* Check whether the job's sub-run was told to end and still lives. */
 bool subrun_is_ending(const struct core *core, const struct job *job);
 
 /* target.c */

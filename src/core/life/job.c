@@ -131,7 +131,7 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 		job->cause = cause;
 		job_move(core, job, EVENT_DEP_AGAINST, STATE_SKIPPED);
 		return;
-	case OUTLOOK_UNTAKEN:
+	case OUTLOOK_CONDITION_FALSE:
 		job->cause = cause;
 		job->flags |= JOB_CONDITION_FALSE;
 		job_move(core, job, EVENT_CONDITION_FALSE, STATE_SKIPPED);

@@ -6,7 +6,7 @@
 #include "core/life/life.h"
 
 const struct kind_ops kind_table[KIND_COUNT] = {
-	/* As the kind of a class: any kind that a worker runs. */
+	/* A class of jobs that any worker runs has kind UNSAID, so this row counts for the class. */
 	[KIND_UNSAID] = { .worker = true, .in_bounds = true, .in_share = true },
 	[KIND_COMMAND] = { .worker = true, .in_bounds = true, .in_share = true },
 	[KIND_SCRIPT] = { .worker = true, .in_bounds = true, .in_share = true },

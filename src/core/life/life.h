@@ -33,10 +33,10 @@ bool kinds_begin(struct core *core); /* begin ready jobs that need no worker; fa
 /* cancel.c */
 uint64_t cancel_step(struct core *core, const struct core_input *input);
 
-/* dead.c: bad ends */
+/* dead.c: jobs that end badly: which ends count as good, and dead letters */
 /* Set up bad ends after loading a run; false: rows contradict each other. */
 bool bad_end_load(struct core *core, struct run *run);
-/* For core_check; forgives: the specification counts this end as good. */
+/* For core_check: check the flags of a job that ended badly. forgives: its specification counts the end as good. */
 bool bad_end_fits(const struct job *job, bool forgives);
 
 /* ending.c: final and `always` jobs of runs that were told to end */
@@ -101,7 +101,7 @@ void subruns_check(const struct core *core);
 struct target {
 	struct run *run;
 	uint32_t first, count;           /* index of the first named job, and number of jobs */
-	bool whole;                      /* no job was named: the whole run */
+	bool whole;                      /* no job was named, so the target is the whole run */
 };
 
 static inline struct job *target_job(const struct target *target, uint32_t at)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * New rounds. A terminal state is final within a round; a person can open a new round of a job. That also opens one
- * for each descendant without an attempt, ended or not: everything decided on the old result is decided anew, and
- * approvals of it are void. Active and unknown jobs are left alone, since they already went ahead on the old result.
- * A gate is asked again only if its answer still decides something.
+ * for each descendant without an attempt, ended or not: everything that followed from the old result is decided
+ * anew, and approvals of it are void. Active and unknown jobs are left alone, since they already began on the old
+ * result. A gate asks again only if its answer still makes a difference.
  */
 #include "core/life/life.h"
 
@@ -28,7 +28,7 @@ static bool job_under_way(const struct job *job)
 	return state_holds(job->state) || job->state == STATE_UNKNOWN;
 }
 
-/* The job has no attempt and no longer waits for its parents. */
+/* Check that the job has neither ended nor an attempt, and no longer waits for its parents. */
 static bool job_not_begun(const struct job *job)
 {
 	return !state_terminal(job->state) && !job_under_way(job) && job->state != STATE_WAITING &&
@@ -156,14 +156,14 @@ static void job_count_again(struct job *job, uint32_t open)
 }
 
 /*
- * Treat a child that gets no new round: if it is waiting, it waits again for this parent; otherwise it went ahead on
- * the old result and is marked loose.
+ * Treat a child that gets no new round: if it is waiting, it waits again for this parent; otherwise it began on the
+ * old result and is marked loose.
  */
 static void child_loosen(struct core *core, struct job *child, const struct standing *standing)
 {
 	if (child->flags & JOB_MARKED)
 		return;
-	/* An expression had decided the child without this parent, and still does. */
+	/* The child's expression had its answer without this parent, and still has it. */
 	if (child->state != STATE_WAITING && child->flags & JOB_EXPR && standing_fits(child, standing[child->index]))
 		return;
 	if (child->state == STATE_WAITING) {
@@ -194,7 +194,7 @@ uint32_t job_cause(struct core *core, const struct job *job)
 	return first;
 }
 
-static void opening_decide(struct round_opening *opening)
+static void opening_judge(struct round_opening *opening)
 {
 	struct run *run = opening->run;
 	struct standing *standing = run_standing(run);
@@ -219,7 +219,8 @@ static void opening_decide(struct round_opening *opening)
 		job->flags &= (uint32_t)~JOB_MARKED;
 		outlook = standing_outlook(standing[job->index]);
 		job_judge(opening->core, job, outlook,
-			  outlook == OUTLOOK_AGAINST || outlook == OUTLOOK_UNTAKEN ? job_cause(opening->core, job) : 0);
+			  outlook == OUTLOOK_AGAINST || outlook == OUTLOOK_CONDITION_FALSE ?
+			  job_cause(opening->core, job) : 0);
 	}
 	mem_free(standing);
 	jobs_tell_children(opening->core);
@@ -337,7 +338,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 	if (opening.count > 0) {
 		run_live_again(core, run);
 		*ret_changed = opening_reopen(&opening, NULL);
-		opening_decide(&opening);
+		opening_judge(&opening);
 	}
 	mem_free(opening.at);
 	return err;
@@ -370,7 +371,7 @@ bool round_push_back(struct core *core, struct job *job, struct job *gate, uint6
 		opening_unmark(&opening);
 	} else {
 		*ret_changed = opening_reopen(&opening, gate);
-		opening_decide(&opening);
+		opening_judge(&opening);
 	}
 	mem_free(opening.at);
 	return reached;

@@ -104,7 +104,7 @@ void subruns_end(struct core *core)
 			const struct run *run = core->touched_runs[i];
 			struct job *job;
 
-			/* The end of this sub-run may also end the run around it. */
+			/* Go on upwards: the end of this sub-run may also end the run around it. */
 			while (run->ended == run->job_count && (job = awaiting(core, run))) {
 				end(core, job, run);
 				run = job->run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The digest of a gate: a hash of what a person decides about. It covers the gate and its question, how its parents
- * ended, and the jobs that it lets through, commands included. A decision names the digest of what the person was
+ * The digest of a gate: a hash of what a person votes on. It covers the gate and its question, how its parents
+ * ended, and the jobs that it lets through, commands included. A vote names the digest of what the person was
  * shown.
  */
 #include "core/people/people.h"

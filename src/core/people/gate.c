@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Gates: jobs that people decide. Each approval is a durable row of that person. A rejection or the expiry decides at
- * once. A decision holds for the round. A decision is about what the person was shown: if that has changed, the act
- * is refused, and earlier votes on it don't count. Unknown jobs wait for people, too, and are listed with the gates
- * (gates.c).
+ * Gates: jobs on which people vote. Each approval is a durable row of that person. A rejection, or the expiry of
+ * the gate, ends it at once. A vote counts for the present round. A vote is about what the person was shown: if
+ * that has changed, the act is refused, and earlier votes don't count. Unknown jobs wait for people, too, and are
+ * listed with the gates (gates.c).
  */
 #include "core/people/people.h"
 
@@ -257,7 +257,7 @@ static enum err gate_push_back(struct core *core, const struct input_act *act, s
 			  (int)act->target.len, (const char *)act->target.data);
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}
-	if (!state_terminal(job->state))         /* false if the job was skipped again, as in its last round */
+	if (!state_terminal(job->state))         /* the job wasn't skipped again as in its last round */
 		pushback_add(core, job, act->principal, digest, act->text);
 	decision = decision_put(core, act, gate, VERDICT_PUSHED_BACK);
 	decision->round = gate->round - 1;
@@ -296,7 +296,7 @@ enum err gate_answer(struct core *core, const struct input_act *act, const struc
 	    (act->verb == ACT_PUSHBACK && pushback_target(core, act, job, &back, error) != ERR_NONE))
 		return error->code;
 	if (back && pushback_is(core, back, act->principal, act->digest))
-		return ERR_NONE;         /* a repeated request */
+		return ERR_NONE;         /* a repeated push back by the same person changes nothing */
 	job_spec_decode(core, job, &spec);
 	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(act, job, &spec, error) != ERR_NONE ||
 	    digest_check(core, act, job, &spec, error) != ERR_NONE)

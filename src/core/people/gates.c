@@ -11,8 +11,8 @@
 #define PAGE_GATES 64
 
 struct gate_page {
-	size_t count;                    /* entries in use, at least 1 */
-	struct gate at[PAGE_GATES];      /* ascending by job */
+	size_t count;                    /* entries of the page in use, at least 1 */
+	struct gate at[PAGE_GATES];      /* the gates of the page, by rising job number */
 };
 
 /* Find the last page that begins at or before this number; else the first page. There must be a page. */

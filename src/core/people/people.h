@@ -18,15 +18,17 @@ bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_S
 uint64_t gate_have(const struct core *core, const struct job *job); /* number of votes on the gate's present digest */
 void gate_enter(struct core *core, struct job *job);
 void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
-/* hold: stop the gate's expiry; else restart it in full. */
+/* Stop the gate's expiry (hold), or restart it with its full time. */
 void gate_hold(struct core *core, struct job *job, bool hold);
 void gate_expired(struct core *core, struct job *job);
 enum err gate_answer(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error);
 
 /* gates.c: jobs that wait for people; pointers are valid until one is added or removed */
-struct gate *gate_find(const struct core *core, uint64_t serial);        /* NULL if it doesn't wait for people */
-const struct gate *gate_after(const struct core *core, uint64_t serial); /* next higher number, or NULL */
+/* returns the gate; NULL if the job doesn't wait for people */
+struct gate *gate_find(const struct core *core, uint64_t serial);
+/* returns the gate with the next higher job number, or NULL */
+const struct gate *gate_after(const struct core *core, uint64_t serial);
 void gate_add(struct core *core, const struct job *job);
 void gate_remove(struct core *core, const struct job *job);
 void gates_check(const struct core *core);

@@ -57,7 +57,7 @@ bool pushback_is(const struct core *core, const struct job *job, uint64_t person
 	       memcmp(pushback->digest, digest.data, digest.len) == 0;
 }
 
-/* A sum, because the order of the table depends on its history. */
+/* Add the hashes of the push backs up: the order of the table depends on its history. */
 uint64_t pushbacks_hash(const struct core *core)
 {
 	size_t cursor = 0;

@@ -121,7 +121,7 @@ struct choosing {
 	struct core *core;
 	struct candidate *workers;       /* workers with a free slot or room to prefetch a job */
 	size_t worker_count;
-	struct class_heap *heaps;        /* indexed by class */
+	struct class_heap *heaps;        /* the heaps of candidates, indexed by class */
 };
 
 static void heap_build(struct choosing *choosing, uint16_t class_at)

@@ -83,7 +83,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->labels = labels_copy(hello->labels);
 	labels_sort(&worker->labels);
 	worker->pid = hello->pid;
-	worker->seen_ms = core->now.wall_ms;     /* this time is also in the worker's row */
+	worker->seen_ms = core->now.wall_ms;     /* the time of this HELLO is also in the worker's row */
 	worker->quitting = false;
 	worker->stuck_count = 0;
 	worker->pool = pool_get(core, hello->pool);
@@ -112,7 +112,7 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 {
 	job->flags |= JOB_HELD;
 	if (phase == PHASE_ENDED)
-		return;                  /* the job's result follows */
+		return;                  /* the attempt has ended: its result follows in DONE */
 	if (job->state == STATE_STOPPING) {
 		attempt_stop_send(core, job);
 		return;
@@ -143,7 +143,8 @@ static void held_returned(struct core *core, struct worker *worker, struct job *
 static void held_stop(struct core *core, const struct worker *worker, const struct rec_held *held)
 {
 	if (held->phase == PHASE_ENDED)
-		return;                  /* the attempt's result follows; it is acknowledged and ignored */
+		/* the attempt has ended: its result follows in DONE, is acknowledged and ignored */
+		return;
 	outbox_frame(core->outbox, worker->conn, OP_STOP)->stop = (struct rec_stop){
 		.job = held->job, .epoch = held->epoch, .grace_ms = 0,
 	};

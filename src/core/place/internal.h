@@ -6,7 +6,7 @@
 #include "core/state.h"
 
 /* charge.c: resources in use (invariant I7) */
-/* The worker's offers are new: mark all its attempts unreserved. */
+/* Mark all attempts of the worker as unreserved, because its offers are new. */
 void charge_reset(struct core *core, struct worker *worker);
 /* Reserve resources for each unreserved attempt that fits now. */
 void charge_waiting(struct core *core, struct worker *worker);
@@ -17,7 +17,7 @@ void reservations_clear(struct core *core);
 void classes_place(struct core *core, size_t count);
 
 /* fit.c */
-/* May a worker that doesn't flap have these jobs? */
+/* Check whether a worker that doesn't flap may have the jobs of this class. */
 bool class_steady(const struct core *core, const struct ready_class *class);
 uint64_t worker_score(const struct worker *worker);      /* load of a worker, below 2^26; the lowest is best */
 bool worker_overloaded(const struct worker *worker);

@@ -51,7 +51,7 @@ static size_t candidates_find(struct core *core, bool *ret_rests)
 	for (size_t i = 0; i < core->worker_count; i++) {
 		struct worker *worker = core->workers[i];
 		uint64_t depth = worker_depth(core, worker);
-		/* Unpaid attempts have no slot, however many were prefetched when jobs were shorter. */
+		/* Unreserved attempts have no slot, however many were prefetched when jobs were shorter. */
 		uint64_t room = worker->slots + (depth > worker->unreserved ? depth : worker->unreserved);
 
 		if (!worker_serves(worker) || worker->held_count >= room)
@@ -140,8 +140,8 @@ static bool recall_helps(const struct core *core, enum helps *classes, const str
 }
 
 /*
- * Check whether more attempts need slots than the worker has. Unpaid attempts need none; recalled ones are about to
- * leave.
+ * Check whether more attempts need slots than the worker has. Unreserved attempts need none; recalled ones are
+ * about to leave.
  */
 static bool slots_exceeded(const struct worker *worker)
 {

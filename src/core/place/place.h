@@ -8,7 +8,7 @@
 #include "core/state.h"
 
 /* charge.c: resources in use (invariant I7) */
-/* Do these requirements fit beside what is in use now? */
+/* Check whether these requirements fit on the worker beside what is in use now. */
 bool wants_fit(const struct worker *worker, const struct wants *wants);
 void charge_attach(struct core *core, struct worker *worker, struct job *job);
 void charge_detach(struct core *core, struct worker *worker, struct job *job);
@@ -20,11 +20,11 @@ void charge_check(const struct core *core, const struct worker *worker);
 struct worker *job_target(const struct core *core, const struct job *job, struct arena *arena);
 
 /* fit.c */
-/* May this worker have such jobs, once it is idle? */
+/* Check whether this worker, once idle, may have jobs of this class. */
 bool class_allows(const struct worker *worker, const struct ready_class *class);
-/* May some worker have such jobs, even if it is busy? */
+/* Check whether some worker, even a busy one, may have jobs of this class. */
 bool class_served(const struct core *core, struct ready_class *class);
-/* Has this worker room for such a job now? */
+/* Check whether this worker has room for a job of this class now. */
 bool worker_takes(const struct core *core, const struct worker *worker, uint16_t class_at);
 
 /* hello.c */
@@ -41,10 +41,10 @@ enum err pool_set(struct core *core, const struct input_set *input, uint64_t *re
 enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 
 /* refusal.c */
-/* The worker couldn't start a job: let it rest. */
+/* Let the worker rest, because it couldn't start a job. */
 void worker_refused(struct core *core, struct worker *worker, uint64_t code);
 void worker_rested(struct core *core, struct worker *worker);    /* the worker's rest is over */
-void worker_has_started(struct core *core, struct worker *worker);    /* started a job */
+void worker_has_started(struct core *core, struct worker *worker);    /* note that the worker started a job */
 
 /* worker.c */
 void worker_says_stuck(struct worker *worker, struct u64_list jobs);
@@ -85,7 +85,7 @@ struct worker *worker_find(const struct core *core, uint64_t number);
 struct worker *worker_new(struct core *core, uint64_t number, struct slice name, struct pool *pool);
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);
-unsigned worker_tally(const struct worker *worker);      /* bits of enum tally */
+unsigned worker_tally(const struct worker *worker);      /* returns the worker's bits of enum tally */
 /* Replace the tally bits for which the worker is counted. */
 void worker_count(struct core *core, struct worker *worker, unsigned tally);
 

@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) struct bound *lane_bound(const stru
 		return lane->in_bounds ? &lane->run->bound : NULL;
 	case OF_TENANT:
 		return lane->in_share ? &lane->run->tenant->bound : NULL;
-	case OF_RUNS:                    /* a run that has its place in the group no longer waits there */
+	case OF_RUNS: /* a run that has its place in the concurrency group doesn't wait at the group any longer */
 		return lane->run->concurrency && !lane->run->seated ? &lane->run->concurrency->runs : NULL;
 	default:
 		return lane->claims[at - OF_CLAIMS].bound;
@@ -257,7 +257,7 @@ void bound_park(struct core *core, struct bound *full, struct job *job)
 	heap_insert(&lane->jobs, job);
 	core->parked_ready++;
 	lane_stand(lane, full);
-	/* Its other bounds may have room that this job leaves unused. */
+	/* The other bounds of the parked job may have room that it doesn't use: offer that to other jobs. */
 	for (size_t i = 0; i < lane_bounds(lane); i++)
 		if (lane_bound(lane, i) && lane_bound(lane, i) != full)
 			bound_offer(core, lane_bound(lane, i));

@@ -21,7 +21,7 @@ static bool queue_before(const struct queue *a, const struct queue *b)
 {
 	if (a->key >> SERIAL_BITS != b->key >> SERIAL_BITS)
 		return a->key >> SERIAL_BITS < b->key >> SERIAL_BITS;
-	return a->pass != b->pass ? a->pass < b->pass : a->key < b->key;
+	return a->virtual_time != b->virtual_time ? a->virtual_time < b->virtual_time : a->key < b->key;
 }
 
 static void order_put(struct ready_class *class, struct queue *queue, size_t at)
@@ -74,7 +74,7 @@ static void queue_moved(struct ready_class *class, struct queue *queue)
 		return;
 	}
 	queue->key = queue->jobs.keys[0];
-	queue->pass = queue->tenant->pass;
+	queue->virtual_time = queue->tenant->virtual_time;
 	if (queue->place == NOWHERE) {
 		GROW(class->order, class->order_count, class->order_cap);
 		queue->place = class->order_count++;
@@ -151,7 +151,7 @@ struct job *class_top(struct core *core, struct ready_class *class)
 		struct queue *queue = class->order[0];
 		struct job *job;
 
-		if (queue->key != queue->jobs.keys[0] || queue->pass != queue->tenant->pass) {
+		if (queue->key != queue->jobs.keys[0] || queue->virtual_time != queue->tenant->virtual_time) {
 			queue_moved(class, queue);
 			continue;
 		}
@@ -205,9 +205,9 @@ void class_free_queues(struct ready_class *class)
 
 void tenant_charge(struct core *core, struct tenant *tenant)
 {
-	if (tenant->pass < core->virtual_time && (tenant->pass == 0 || !PLANTED(tenant_catches_up)))
-		tenant->pass = core->virtual_time;
-	core->virtual_time = tenant->pass;
-	tenant->pass += STRIDE_ONE / (PLANTED(tenant_weight_ignored) ? 1 : tenant->weight);
+	if (tenant->virtual_time < core->virtual_time && (tenant->virtual_time == 0 || !PLANTED(tenant_catches_up)))
+		tenant->virtual_time = core->virtual_time;
+	core->virtual_time = tenant->virtual_time;
+	tenant->virtual_time += STRIDE_ONE / (PLANTED(tenant_weight_ignored) ? 1 : tenant->weight);
 	order_charged(core, tenant);
 }

@@ -9,7 +9,7 @@
 void bound_park(struct core *core, struct bound *full, struct job *job);
 void bound_offer(struct core *core, struct bound *bound);
 void bound_widened(struct core *core, struct bound *bound); /* the bound's limit changed: offer jobs that wait there */
-/* The run has its place: its jobs wait at this bound no longer. */
+/* Take the run's lanes away from this bound, because the run has its place in the group. */
 void run_freed(struct core *core, struct run *run, struct bound *bound);
 void lane_leave(struct lane *lane);                      /* take a lane away from the bound where it waits */
 void run_compact(struct core *core, struct run *run);
@@ -27,8 +27,8 @@ void class_free_queues(struct ready_class *class);
 struct queue *queue_join(struct core *core, struct tenant *tenant, uint16_t class_at);
 void queue_leave(struct core *core, struct queue *queue);        /* free the queue if no lane is left */
 
-/* group.c: NAME or NAME=LIMIT */
-struct group *group_of(struct core *core, struct slice name);    /* find or create by name */
+/* group.c: concurrency groups, written as NAME or NAME=LIMIT */
+struct group *group_of(struct core *core, struct slice name);    /* find a group by name, or create it */
 void claim_begin(struct core *core, struct claim *claim, bool counted); /* a lane begins to claim a group or lock */
 void claim_end(struct core *core, struct claim *claim, bool counted);
 void run_leave_concurrency(struct core *core, struct run *run);
@@ -39,11 +39,12 @@ void run_seat(struct core *core, struct run *run);
 #define JOB_IN_HEAP (JOB_QUEUED | JOB_PARKED)
 void heap_insert(struct key_heap *heap, const struct job *job);
 void heap_pop(struct key_heap *heap, struct job *job);
-struct job *heap_top(struct core *core, struct key_heap *heap);  /* the best job; stale entries before it are dropped */
+/* returns the best job; stale entries before it are dropped */
+struct job *heap_top(struct core *core, struct key_heap *heap);
 void heap_compact(struct core *core, struct key_heap *heap);
 
-/* lock.c: NAME or NAME=shared */
-struct lock *lock_of(struct core *core, struct slice name);      /* find or create by name */
+/* lock.c: locks, written as NAME or NAME=shared */
+struct lock *lock_of(struct core *core, struct slice name);      /* find a lock by name, or create it */
 void lock_hold_free(struct lock_hold *hold);
 bool lock_held_alone(const struct lock *lock);           /* held exclusively, by a person or a job? */
 void lock_tidy(struct core *core, struct lock *lock);    /* free a lock that nobody holds or claims */

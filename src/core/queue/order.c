@@ -18,7 +18,8 @@ static bool before(const struct tenant_order *a, const struct tenant_order *b)
 
 	if (left >> SERIAL_BITS != right >> SERIAL_BITS)
 		return left < right;
-	return a->tenant->pass != b->tenant->pass ? a->tenant->pass < b->tenant->pass : left < right;
+	return a->tenant->virtual_time != b->tenant->virtual_time ?
+	       a->tenant->virtual_time < b->tenant->virtual_time : left < right;
 }
 
 /* --- the classes of one tenant --- */

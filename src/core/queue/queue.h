@@ -22,16 +22,18 @@ void class_insert(struct ready_class *class, struct job *job);
 void tenant_charge(struct core *core, struct tenant *tenant);    /* charge the tenant for one attempt */
 void ready_pop(struct ready_class *class, struct job *job);      /* remove the best job of its class */
 
-/* group.c: NAME or NAME=LIMIT */
+/* group.c: concurrency groups, written as NAME or NAME=LIMIT */
 bool concurrency_read(struct slice text, struct slice *ret_name, uint32_t *ret_stated);
 uint32_t group_limit(const struct group *group);         /* the limit by set and stated limits, computed anew */
 void groups_free(struct core *core);
 /* live: count the limits that the run states; else don't. */
 void run_states(struct core *core, struct run *run, bool live);
-bool run_join_concurrency(struct core *core, struct run *run, struct slice text);        /* false: bad text */
+/* false: the text isn't NAME or NAME=LIMIT */
+bool run_join_concurrency(struct core *core, struct run *run, struct slice text);
 /* The run's group as submitted: NAME or NAME=LIMIT. */
 struct slice run_concurrency(const struct run *run, struct arena *arena);
-void run_over(struct core *core, struct run *run); /* all jobs of the run have ended: free its place in the group */
+/* frees the run's place in its group, because all its jobs have ended */
+void run_over(struct core *core, struct run *run);
 enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_changed, struct error *error);
 enum err load_group(struct core *core, const struct row_job_group *row, struct error *error);
 uint64_t groups_hash(const struct core *core);
@@ -48,11 +50,11 @@ enum err class_of(struct core *core, struct run *run, const struct rec_job_spec 
 		  struct error *error);
 /* Leave the run's classes from index `from` on. */
 void run_release_classes(struct core *core, struct run *run, size_t from);
-/* Could the worker run such jobs if it were idle? */
+/* Check whether the worker could run jobs of this class if it were idle. */
 bool worker_can(const struct worker *worker, const struct ready_class *class);
 bool labels_cover(const struct slice_list *has, const struct slice_list *wants);
 void labels_sort(struct slice_list *labels);             /* sort labels and drop duplicates */
-struct slice_list labels_copy(struct slice_list labels); /* one allocation: free .at */
+struct slice_list labels_copy(struct slice_list labels); /* returns a copy in one block of memory: free its .at */
 
 static inline const struct wants *job_wants(const struct core *core, const struct job *job)
 {
@@ -76,7 +78,7 @@ void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t gro
 enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
 		   struct error *error);
 
-/* lock.c: NAME or NAME=shared */
+/* lock.c: locks, written as NAME or NAME=shared */
 bool lock_read(struct slice text, struct slice *ret_name, bool *ret_shared);
 void locks_free(struct core *core);
 /* Must a job with this key wait for the lock? */
@@ -97,9 +99,9 @@ bool locks_resume(struct core *core);
 /* Until order_end, each job that enters a queue must also be passed to order_add. */
 void order_begin(struct core *core, struct class_order *order);
 void order_end(struct core *core);
-/* The best job of all classes, at the top of its class; NULL: none. */
+/* Return the best job of all classes, which is at the top of its class; NULL: none. */
 struct job *order_best(struct core *core, struct class_order *order);
-/* Skip a class: no worker takes more of it in this turn. */
+/* Skip a class for the rest of the turn, because no worker takes more of its jobs. */
 void order_pass(struct class_order *order, uint16_t class_at);
 
 /* ready.c */

@@ -34,7 +34,7 @@ static struct tenant *tenant_of(struct core *core, struct slice name)
 	tenant->name = mem_text(name);
 	tenant->at = (uint32_t)at;
 	tenant->weight = WEIGHT_DEFAULT;
-	tenant->pass = core->virtual_time;
+	tenant->virtual_time = core->virtual_time;
 	core->tenants[at] = tenant;
 	name_map_put(&core->tenant_names, slice_str(tenant->name), tenant);
 	return tenant;

@@ -33,7 +33,7 @@ struct outbox *commit_queue_reveal(struct commit_queue *commits)
 {
 	struct outbox *outbox = commits->first;
 
-	/* A turn without rows waits only until those before it are revealed. */
+	/* A turn without rows needs no commit: it waits only until the turns before it are revealed. */
 	if (!outbox || (!PLANTED(ack_before_commit) && outbox->row_count > 0 && outbox->turn > commits->durable))
 		return NULL;
 	commits->first = outbox->next;

@@ -18,7 +18,7 @@ static inline bool number_sane(int64_t value, int64_t low)
 	return value >= low && value <= NUMBER_MAX;
 }
 
-static inline void number_put(uint8_t *out, uint64_t value)      /* 8 bytes, little-endian */
+static inline void number_put(uint8_t *out, uint64_t value)      /* writes a number as 8 bytes, little-endian */
 {
 	value = htole64(value);
 	memcpy(out, &value, sizeof(value));

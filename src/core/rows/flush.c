@@ -91,7 +91,8 @@ static void jobs_flush(struct core *core)
 static void run_end(struct core *core, struct run *run)
 {
 	run->submitted_ms = run_submitted_ms(core, run);        /* the submit time, by the same clock as the end */
-	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;   /* 0 would mean live */
+	/* ended_ms 0 would mean that the run is live */
+	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;
 	run->held = false;
 	run->row_due = true;
 	run_wait_sweep(core, run);

@@ -37,7 +37,7 @@ enum changed_kind { CHANGED_RUN, CHANGED_RUN_ENDED, CHANGED_JOB, CHANGED_WORKER 
 struct changed {                         /* a changed thing, for subscribers; each once a turn */
 	enum changed_kind kind;
 	uint64_t id;
-	uint64_t run;                    /* of a changed job: the number of its run */
+	uint64_t run;                    /* number of the run to which a changed job belongs */
 };
 
 struct outbox {
@@ -49,17 +49,20 @@ struct outbox {
 	size_t frame_count, frame_cap;
 	struct changed *changes;
 	size_t change_count, change_cap;
-	struct blob **blobs;             /* kept alive until outbox_clear */
+	struct blob **blobs;             /* references to blobs, kept until outbox_clear */
 	size_t blob_count, blob_cap;
 	struct arena arena;
-	struct outbox *next;             /* for the queue that the owner puts it in */
+	struct outbox *next;             /* next outbox in the queue in which the owner puts it */
 };
 
-void outbox_clear(struct outbox *outbox);        /* empty, memory kept; a zeroed struct is an empty outbox */
-void outbox_free(struct outbox *outbox);         /* empty, memory freed */
-struct row *outbox_row(struct outbox *outbox, enum row_table table);             /* zeroed; the caller fills it */
-void outbox_own(struct outbox *outbox, struct row *row);         /* copy its texts into the outbox's arena */
-struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op);   /* zeroed; the caller fills it */
+/* empties an outbox and keeps its memory; a zeroed struct is an empty outbox */
+void outbox_clear(struct outbox *outbox);
+void outbox_free(struct outbox *outbox);         /* empties an outbox and frees its memory */
+/* adds a zeroed row, which the caller fills */
+struct row *outbox_row(struct outbox *outbox, enum row_table table);
+void outbox_own(struct outbox *outbox, struct row *row);         /* copy the row's texts into the outbox's arena */
+/* adds a zeroed frame, which the caller fills */
+struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op);
 void outbox_changed(struct outbox *outbox, enum changed_kind kind, uint64_t id, uint64_t run);
 struct slice outbox_hold(struct outbox *outbox, struct blob *blob); /* keep a blob alive; returns its bytes */
 

@@ -137,7 +137,7 @@ static void jobs_delete(struct core *core, struct pruning *pruning, uint64_t cou
 	pruning->range_at += range->first == range->end;
 }
 
-/* Delete as many of its rows as this turn has room for, perhaps all. */
+/* Delete as many rows of a pruned run as this turn has room for, perhaps all. */
 static void pruning_go_on(struct core *core, struct pruning *pruning, uint64_t *room)
 {
 	while (pruning->parts > 0 && *room > 0) {

@@ -38,7 +38,7 @@ enum row_table {
 
 struct row {
 	enum row_table table;
-	bool deleted;            /* delete by key instead of put */
+	bool deleted;            /* true: delete the row of this key; false: put the row */
 	/* Of a delete: 0 deletes one key; else all keys from this row's number up to, not including, until. */
 	int64_t until;
 	union {
@@ -55,8 +55,8 @@ struct row {
 };
 
 /*
- * Return the number in the key by which deletes with until go. Key columns before it must be equal; columns after it
- * don't matter. NULL for tables without such deletes.
+ * Return the key column over whose range a delete with `until` goes. Key columns before it must be equal; columns
+ * after it don't matter. NULL for tables without such deletes.
  */
 static inline const int64_t *row_number(const struct row *row)
 {

@@ -9,7 +9,7 @@
 #define CLOCK_STEP_MS 100                /* ms; a smaller step doesn't mean that the wall clock was set */
 bool clock_stepped(int64_t step_ms);
 
-/* due.c: deadlines */
+/* due.c: deadlines of jobs */
 struct deadline { /* a deadline on the steady or the wall clock: the earlier one counts; 0: not set */
 	int64_t due_ms;
 	int64_t date_ms;
@@ -35,7 +35,8 @@ void schedule_row_put(struct core *core, const struct schedule *schedule);
 void schedule_parts_rows(struct core *core, const struct schedule *schedule, size_t count, bool deleted);
 /* The schedule's next time after wall_ms; 0: none. */
 int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms);
-bool schedule_next_may_begin(const struct schedule *schedule); /* may the schedule's next queued run begin now? */
+/* true: the schedule's next queued run may begin now */
+bool schedule_next_may_begin(const struct schedule *schedule);
 
 /* timers.c */
 void timer_add_date(struct core *core, enum timer_kind kind, uint64_t id, int64_t date_ms);

@@ -179,7 +179,7 @@ void schedules_check(const struct core *core)
 	CHECK(core->schedule_names.count == core->schedule_count && core->schedule_stamps.count == stamps);
 }
 
-/* A sum, because the order of the list depends on its history. */
+/* Add the hashes of the schedules up: the order of the list depends on its history. */
 uint64_t schedules_hash(const struct core *core)
 {
 	uint64_t sum = 0;

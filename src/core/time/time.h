@@ -37,7 +37,7 @@ void dispatch_late(struct core *core, struct job *job);
 
 /* schedule.c */
 void schedule_fired(struct core *core, struct schedule *schedule, uint64_t stamp);
-/* live: the run lives again; else it has ended. */
+/* Count a run as live or as ended for the overlap rule of its schedule. */
 void schedule_run_counts(struct core *core, const struct run *run, bool live);
 void schedules_stepped(struct core *core);               /* check next times after the wall clock was set */
 void schedules_resume(struct core *core);

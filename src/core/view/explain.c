@@ -50,7 +50,7 @@ static void tell_ends(struct telling *telling, enum reason reason)
 	}
 }
 
-/* Add the pass of a loop: of an active job the present one, of an ended one the last. */
+/* Add to the explanation which pass of its loop an active job is in; of an ended job, which was its last. */
 static void tell_loop(struct telling *telling, enum reason reason)
 {
 	const struct job *job = telling->job;

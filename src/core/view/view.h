@@ -12,7 +12,7 @@ struct core_totals {
 	uint64_t turn, generation, boot;
 	uint64_t next_run;
 	uint64_t live_runs, live_jobs;
-	uint64_t counts[STATE_COUNT];    /* live jobs by state */
+	uint64_t counts[STATE_COUNT];    /* number of live jobs in each state */
 	uint64_t entered[STATE_COUNT];   /* moves into each state since the master's start */
 	uint64_t workers, slots, busy;
 	uint64_t stale_results;          /* results that were acknowledged and ignored as stale */
@@ -44,7 +44,8 @@ uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name
 /* Pruned runs, and whether a run may be pruned. */
 enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETTERS, PRUNE_NEEDED };
 
-bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);   /* ret_wall_ms may be NULL */
+/* true: the run was pruned; ret_wall_ms, which may be NULL, gets when */
+bool view_pruned(const struct core *core, uint64_t run, int64_t *ret_wall_ms);
 uint64_t view_ended_runs(const struct core *core);       /* number of runs that have ended and aren't pruned */
 /* The next run whose rows or logs are being removed; pass 0 to start; 0: no more. */
 uint64_t view_pruning_after(const struct core *core, uint64_t run, bool *ret_rows);
@@ -61,10 +62,10 @@ uint64_t view_worker_on(const struct core *core, uint64_t conn);
  * run.
  */
 bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uint64_t job, uint64_t epoch);
-#define VIEW_PREFETCHED_ENOUGH 8              /* prefetched jobs per slot */
+#define VIEW_PREFETCHED_ENOUGH 8              /* prefetched jobs per slot that are enough */
 /* Check that there is a worker, and that each one that isn't lost has VIEW_PREFETCHED_ENOUGH jobs prefetched per slot. */
 bool view_workers_full(const struct core *core);
-bool view_workers_idle(const struct core *core);         /* no slot is in use */
+bool view_workers_idle(const struct core *core);         /* true: no slot of any worker is in use */
 /* With arena NULL the row lacks resources and names of stuck jobs. */
 bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, struct rec_worker_row *ret_row);
 /* Pools in order of names, from at = 0; false: no more. */
