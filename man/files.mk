@@ -6,6 +6,7 @@ man_pages = \
 	man/titan-approve.1 \
 	man/titan-backup.1 \
 	man/titan-cancel.1 \
+	man/titan-cluster.1 \
 	man/titan-completion.1 \
 	man/titan-cordon.1 \
 	man/titan-dash.1 \
@@ -40,6 +41,7 @@ man_pages = \
 	man/titan-states.7 \
 	man/titan-status.1 \
 	man/titan-tenant.1 \
+	man/titan-token.1 \
 	man/titan-uncordon.1 \
 	man/titan-up.1 \
 	man/titan-validate.1 \

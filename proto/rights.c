@@ -30,6 +30,19 @@ void role_words(role_set roles, struct buf *out)
 	}
 }
 
+const char *role_name(enum role role)
+{
+	return names[role];
+}
+
+role_set role_named(struct slice name)
+{
+	for (unsigned role = ROLE_VIEWER; role <= ROLE_WORKER; role++)
+		if (slice_eq(name, slice_str(names[role])))
+			return ROLE_BIT_OF(role);
+	return 0;
+}
+
 bool message_allowed(enum opcode op, enum peer_kind sender, role_set roles)
 {
 	const struct shape *shape = message_shape(op);

@@ -30,5 +30,7 @@ bool message_allowed(enum opcode op, enum peer_kind sender, role_set roles);
 enum allowance right_to(enum opcode op, uint64_t subject, role_set roles);
 /* Write a set of roles: "operator, admin"; "nobody" if it is empty, "anybody" for all. */
 void role_words(role_set roles, struct buf *out);
+const char *role_name(enum role role);                   /* "operator" */
+role_set role_named(struct slice name);                  /* the set with this role; 0: there is no such role */
 
 #endif

@@ -6,19 +6,19 @@ _titan_jobs() { titan "${cluster[@]}" show "$1" --format '{address}' 2>/dev/null
 _titan() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb= i words= kind=
 	local -a cluster=()
-	local options='--cluster --json --plain --format --color --quiet --yes --no-input --timeout --help --version'
+	local options='--cluster --host --key --json --plain --format --color --quiet --yes --no-input --timeout --help --version'
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-C|--cluster) cluster=(-C "${COMP_WORDS[++i]}") ;;
-		--cluster|-C|--format|--color|--timeout) ((i++)) ;;
+		--cluster|-C|--host|-H|--key|--format|--color|--timeout) ((i++)) ;;
 		-*) ;;
 		*) verb=${COMP_WORDS[i]}; break ;;
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
-		options+=' --slots'
+		options+=' --slots --listen'
 		;;
 	down)
 		options+=' --leave-jobs --keep-workers'
@@ -28,11 +28,18 @@ _titan() {
 	status)
 		;;
 	master)
-		options+=' --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --keep-past --keep-past-size --keep-acts --prune-every --ready-fd'
+		options+=' --listen --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --keep-past --keep-past-size --keep-acts --prune-every --ready-fd'
 		;;
 	worker)
 		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --end-jobs --ready-fd --dry-run'
 		words='rm'
+		;;
+	token)
+		options+=' --role --worker --expires --output'
+		words='ls add rm rotate'
+		;;
+	cluster)
+		words='ls add rm default'
 		;;
 	backup)
 		;;
@@ -162,7 +169,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

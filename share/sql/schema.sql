@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -259,6 +259,19 @@ CREATE TABLE change (
 	wall_ms INTEGER NOT NULL, -- UTC
 	body BLOB NOT NULL -- the rows, encoded as in src/store/past_body.c
 ) STRICT;
+
+-- keys with which people, programs and workers of other machines connect
+CREATE TABLE token (
+	id TEXT NOT NULL, -- the name of the key, by which its holder is known
+	name TEXT NOT NULL, -- the principal, or the worker
+	roles INTEGER NOT NULL, -- bits of enum role
+	secret BLOB NOT NULL, -- the key, sealed by the master with its own key, which is in another file
+	made_ms INTEGER NOT NULL, -- UTC; when it was added, or its secret replaced
+	expires_ms INTEGER NOT NULL, -- UTC; 0: never
+	used_ms INTEGER NOT NULL, -- UTC; its last use, to the minute; 0: never
+	made_by TEXT NOT NULL, -- name of the principal who added it
+	PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID;
 
 -- what a start reads
 CREATE INDEX run_live ON run (run) WHERE ended_ms = 0;

@@ -19,6 +19,7 @@ cli_sources = \
 	src/cli/commands/act.h \
 	src/cli/commands/cmd_act.c \
 	src/cli/commands/cmd_cancel.c \
+	src/cli/commands/cmd_cluster.c \
 	src/cli/commands/cmd_dash.c \
 	src/cli/commands/cmd_demo.c \
 	src/cli/commands/cmd_dlq.c \
@@ -40,6 +41,7 @@ cli_sources = \
 	src/cli/commands/cmd_share.c \
 	src/cli/commands/cmd_show.c \
 	src/cli/commands/cmd_store.c \
+	src/cli/commands/cmd_token.c \
 	src/cli/commands/cmd_up.c \
 	src/cli/commands/cmd_wait.c \
 	src/cli/commands/command.h \
@@ -106,6 +108,8 @@ cli_sources = \
 	src/cli/graph/submit.c \
 	src/cli/graph/submit.h \
 	src/cli/session/cli.h \
+	src/cli/session/clusters.c \
+	src/cli/session/clusters.h \
 	src/cli/session/complete.c \
 	src/cli/session/complete.h \
 	src/cli/session/conf_files.c \

@@ -86,6 +86,7 @@ void core_free(struct core *core)
 	tenants_free(core);
 	groups_free(core);
 	locks_free(core);
+	tokens_free(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	gates_free(core);
@@ -183,6 +184,9 @@ void core_step(struct core *core, const struct core_input *input)
 		return;
 	case INPUT_HEARTBEAT:
 		heartbeat_step(core, input);
+		return;
+	case INPUT_TOKEN_USED:
+		token_used(core, input->token_used.id);
 		return;
 	case INPUT_STARTED:
 	case INPUT_DONE:

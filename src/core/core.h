@@ -41,6 +41,7 @@ enum input_kind {
 	INPUT_HEARTBEAT,
 	INPUT_STARTED,
 	INPUT_DONE,
+	INPUT_TOKEN_USED,                /* a connection was opened with a token; not answered */
 };
 
 struct graph_part {
@@ -171,6 +172,7 @@ struct core_input {
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;
 		struct { const struct rec_done *at; size_t n; } done;
+		struct { struct slice id; } token_used;
 	};
 };
 

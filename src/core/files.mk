@@ -55,6 +55,7 @@ core_sources = \
 	src/core/people/people.h \
 	src/core/people/pushback.c \
 	src/core/people/settle.c \
+	src/core/people/token.c \
 	src/core/place/charge.c \
 	src/core/place/choose.c \
 	src/core/place/fit.c \

@@ -148,6 +148,7 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, hash_tenants(core));
 	mix(&hash, groups_hash(core));
 	mix(&hash, locks_hash(core));
+	mix(&hash, tokens_hash(core));
 	mix(&hash, schedules_hash(core));
 	mix(&hash, prune_hash(core));
 	mix(&hash, hash_bytes(core->acts.head, SHA256_SIZE, core->acts.count));

@@ -5,6 +5,7 @@
  */
 #include "core/set.h"
 
+#include "core/people/people.h"
 #include "core/place/place.h"
 #include "core/queue/queue.h"
 #include "core/rows/durable.h"
@@ -25,6 +26,8 @@ static enum err set_apply(struct core *core, const struct input_set *input, stru
 		return lock_set(core, input, &ok->count, &ok->number, error);
 	case OBJECT_SCHEDULE:
 		return schedule_set(core, input, &ok->count, error);
+	case OBJECT_TOKEN:
+		return token_set(core, input, &ok->count, error);
 	default:
 		return error_set(error, ERR_INVALID, "unknown kind of object: %llu",
 				 (unsigned long long)input->set.kind);

@@ -5,6 +5,7 @@
  */
 #include "lang/conf.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -118,6 +119,15 @@ static bool is_number(struct slice text, uint64_t least, uint64_t most)
 	return text_parse_u64(text, &value) && value >= least && value <= most;
 }
 
+/* Only its characters are checked here; the master knows what an address means. */
+static bool is_address(struct slice text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!isalnum(text.data[i]) && !strchr(".-_:[]%", text.data[i]))
+			return false;
+	return text.len > 0 && text.len < 300 && text.data[0] != '-';
+}
+
 static enum err check_text(struct dag_reader *reader, const struct conf_info *info, const struct tree_node *node)
 {
 	/* The text of a list or a map is empty, which no shape accepts. */
@@ -144,6 +154,10 @@ static enum err check_text(struct dag_reader *reader, const struct conf_info *in
 		fits = is_choice(text, info->argument);
 		snprintf(expected, sizeof(expected), "one of %s", info->argument);
 		break;
+	case CONF_IS_ADDRESSES:
+		fits = is_address(text);
+		snprintf(expected, sizeof(expected), "one address or a list of addresses such as 10.0.0.1:%d", LIMIT_TCP_PORT);
+		break;
 	default:
 		fits = text_is_name(text);
 		snprintf(expected, sizeof(expected), "%s of letters, digits and _ . -",
@@ -159,7 +173,7 @@ static enum err read_value(struct dag_reader *reader, const struct conf_info *in
 	struct buf joined = { 0 };
 	enum err err = ERR_NONE;
 
-	if (info->shape != CONF_IS_NAMES || node->kind != TREE_LIST) {
+	if ((info->shape != CONF_IS_NAMES && info->shape != CONF_IS_ADDRESSES) || node->kind != TREE_LIST) {
 		err = check_text(reader, info, node);
 		if (err == ERR_NONE)
 			*ret = arena_strdup(reader->arena, node->text);

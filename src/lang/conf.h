@@ -19,7 +19,8 @@ enum conf_key {
 };
 
 enum conf_shape {
-	CONF_IS_NAME, CONF_IS_NAMES, CONF_IS_CHOICE, CONF_IS_NUMBER, CONF_IS_SPAN, CONF_IS_INTERVAL, CONF_IS_SIZE, CONF_IS_LATER,
+	CONF_IS_NAME, CONF_IS_NAMES, CONF_IS_CHOICE, CONF_IS_NUMBER, CONF_IS_SPAN, CONF_IS_INTERVAL, CONF_IS_SIZE, CONF_IS_ADDRESSES,
+	CONF_IS_LATER,
 };
 
 enum conf_place {                        /* which of the four titan.conf files it is, as bits */

@@ -115,6 +115,15 @@ bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row)
 	return true;
 }
 
+bool page_add_token(struct answer_page *page, const struct rec_token_row *row)
+{
+	if (page->snapshot.tokens.n == page->limit ||
+	    !page_has_room(page, 96 + row->id.len + row->name.len + row->made_by.len, 18))
+		return false;
+	PAGE_ADD(page, tokens, row);
+	return true;
+}
+
 bool page_add_tenant(struct answer_page *page, const struct rec_tenant_row *row)
 {
 	if (page->snapshot.tenants.n == page->limit || !page_has_room(page, 64 + row->name.len, 18))

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "master/dispatch.h"
 #include "master/logs.h"
+#include "master/remote.h"
 
 #define SAID_MAX 256                     /* most bytes of a peer's error text in the log */
 
@@ -94,8 +95,21 @@ static enum err on_act(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
+/* The core and the store get to see a token's secret only as the master has sealed it. */
+static enum err seal_secret(const struct incoming_frame *in, const struct msg_set *msg, struct slice *ret_sealed, struct error *error)
+{
+	uint8_t bytes[TOKEN_SECRET_MAX];
+	size_t len = 0;
+	enum err err = remote_seal(in->master, msg->name, msg->secret, bytes, &len, error);
+
+	*ret_sealed = keep(in, slice_make(bytes, len));
+	return err;
+}
+
 static enum err on_set(struct incoming_frame *in)
 {
+	struct slice sealed = { 0 };
+	struct error error;
 	struct msg_set msg;
 	struct core_input *input;
 	struct slice own_only;
@@ -104,6 +118,10 @@ static enum err on_set(struct incoming_frame *in)
 
 	if (err != ERR_NONE || right_refuse(in, msg.id, OP_SET, msg.kind, &own_only) || room_refuse(in, msg.id, ROOM_FOR_ACT))
 		return err;
+	if (msg.kind == OBJECT_TOKEN && msg.verb == SET_PUT && seal_secret(in, &msg, &sealed, &error) != ERR_NONE) {
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
 	input = inbox_add(in->master, INPUT_SET, in->session, msg.id, in->body.len);
 	words = arena_alloc(&in->master->inbox.arena, msg.words.n * sizeof(*words));
 	for (size_t i = 0; i < msg.words.n; i++)
@@ -111,6 +129,7 @@ static enum err on_set(struct incoming_frame *in)
 	msg.words.at = words;
 	msg.name = keep(in, msg.name);
 	msg.text = keep(in, msg.text);
+	msg.secret = sealed;
 	input->set = (struct input_set){
 		.set = msg, .principal = in->session->principal.id,
 		.person = keep(in, slice_str(in->session->principal.name)), .own_only = own_only,

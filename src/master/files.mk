@@ -61,8 +61,12 @@ master_sources = \
 	src/master/quiet.c \
 	src/master/recent.c \
 	src/master/relay.c \
+	src/master/remote.c \
+	src/master/remote.h \
 	src/master/reveal.c \
 	src/master/scope.c \
+	src/master/seal.c \
+	src/master/seal.h \
 	src/master/serials.c \
 	src/master/squeeze.c \
 	src/master/squeeze.h \

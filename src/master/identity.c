@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Maps identities to principals. A principal's number is its uid, because the rows of old stores contain uids. */
+/*
+ * Maps identities to principals. The owner's number is their uid, because the rows of old stores contain it. All others
+ * have a number that follows from their name, so that one person is one principal on every way in, and has one vote.
+ */
 #include "master/identity.h"
 
 #include <pwd.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "base/sha256.h"
+
+#define NAMED ((uint64_t)1 << 62)        /* above all uids; rows keep signed numbers */
+
+uint64_t principal_number(const char *name, const struct principal *owner)
+{
+	uint8_t hash[SHA256_SIZE];
+	struct sha256 sum;
+	uint64_t number = 0;
+
+	if (strcmp(name, owner->name) == 0)
+		return owner->id;
+	sha256_init(&sum);
+	sha256_add(&sum, slice_str(name));
+	sha256_end(&sum, hash);
+	for (int i = 0; i < 8; i++)
+		number = number << 8 | hash[i];
+	return NAMED | (number & (NAMED - 1));
+}
 
 void principal_own(struct principal *ret)
 {

@@ -32,6 +32,8 @@ struct principal {
 
 /* Find the principal of an identity. ERR_DENIED: this master knows no such user. */
 enum err principal_of(const struct identity *identity, const struct people *people, struct principal *ret, struct error *error);
+/* Number of the principal with this name: the owner's if it is theirs, else one that only the name decides. */
+uint64_t principal_number(const char *name, const struct principal *owner);
 /* Return the principal of the user that runs the master. */
 void principal_own(struct principal *ret);
 

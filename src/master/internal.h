@@ -67,6 +67,8 @@ enum session_stage { SESSION_NEW, SESSION_INVENTORY, SESSION_OPEN };
 /* The reasons why a connection isn't read, as bits. */
 enum pause_why { PAUSE_INBOX = 1, PAUSE_LOG = 2, PAUSE_QUERIES = 4, PAUSE_READS = 8, PAUSE_ENDING = 16 };
 
+#define PEER_NAME_MAX 56                 /* an IPv6 address and a port */
+
 struct peer_session {
 	struct master *master;
 	uint64_t id;                     /* never reused */
@@ -76,6 +78,10 @@ struct peer_session {
 	struct principal principal;      /* the user behind the connection */
 	role_set roles;                  /* roles of the peer, set at HELLO; none before */
 	struct caller caller;            /* the attempt behind the connection; job 0: a person or a worker */
+	bool remote;                     /* the connection came by TLS from another machine */
+	char peer[PEER_NAME_MAX];        /* its address, for a remote one */
+	char token[LIMIT_TOKEN_ID_MAX + 1];      /* the token that the peer proved to have; empty: none */
+	int64_t token_made_ms, expires_ms;       /* of the token: when its secret was made; when it expires, 0: never */
 	uint64_t own_run;                /* the run of the attempt in caller */
 	unsigned paused;                 /* bits of enum pause_why */
 	bool closing;
@@ -184,7 +190,8 @@ struct master {
 	struct conn_set *conns;
 	struct listener *listener;
 	struct map sessions;
-	size_t unauthenticated;
+	size_t unauthenticated[2];       /* connections that haven't sent HELLO: of this machine, of others */
+	struct remote *remote;
 	uint64_t next_conn;
 	struct upload *uploads;          /* uploads under way, on all connections */
 	struct ev_timer upload_timer;    /* timer that runs while there are uploads */
@@ -276,6 +283,11 @@ void reveal_send(struct master *master, struct master_turn *turn);
 
 /* peer_session.c */
 void session_accept_cb(int fd, void *owner);
+/* Is there room for one more connection? May end another that hasn't said HELLO. remote: it comes from another machine. */
+bool session_has_room(struct master *master, bool remote);
+struct peer_session *session_new(struct master *master, struct transport *transport, const struct caller *caller, bool remote);
+void session_is_open(struct peer_session *session);      /* HELLO is complete: the peer is known */
+void session_fail(struct peer_session *session, const struct error *error);      /* send the error, then close */
 /* caller: the attempt that connects; its job is 0 if none does. */
 void session_accept(struct master *master, int fd, const struct caller *caller);
 /* Find a session by its number; NULL when it is gone. */
@@ -314,6 +326,7 @@ bool page_add_tenant(struct answer_page *page, const struct rec_tenant_row *row)
 bool page_add_group(struct answer_page *page, const struct rec_group_row *row);
 bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row);
 bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
+bool page_add_token(struct answer_page *page, const struct rec_token_row *row);
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
 /* Add rows of workers, after the one given. Returns the cursor to go on with, or 0. */
@@ -370,6 +383,7 @@ void query_dead(struct master *master, struct master_turn *turn, struct query *q
 /* query_share.c */
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query);
 void query_groups(struct master *master, struct master_turn *turn, struct query *query);
+void query_tokens(struct master *master, struct master_turn *turn, struct query *query);
 void query_locks(struct master *master, struct master_turn *turn, struct query *query);
 
 /* serials.c */

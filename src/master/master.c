@@ -20,6 +20,7 @@
 #include "base/rand.h"
 #include "master/internal.h"
 #include "master/logs.h"
+#include "master/remote.h"
 
 #define LINGER_NS (2 * NS_PER_MS)        /* longest delay of a commit while no client waits and no slot can run dry */
 #define END_S     3.0                    /* seconds that connections have to take what is left for them */
@@ -38,6 +39,7 @@ void master_end(struct master *master, const char *why)
 	master->ending = true;
 	listener_free(master->listener);
 	master->listener = NULL;
+	remote_stop(master);
 	while (map_next(&master->sessions, &cursor, &id, &value))
 		session_pause(value, PAUSE_ENDING, true);
 	ev_timer_stop(master->loop, &master->publish_timer);
@@ -63,6 +65,10 @@ void master_serve(struct master *master)
 		return;
 	}
 	master->listener = listener_new(master->loop, fd, master, session_accept_cb);
+	if (remote_open(master, &master->failure) != ERR_NONE) {
+		master_end(master, "an address to listen on can't be used");
+		return;
+	}
 	master->serving = true;
 	view_totals(master->core, &totals);
 	log_info("serving cluster %s: generation %llu, boot %llu, %llu live runs, %llu live jobs",
@@ -162,6 +168,7 @@ static enum err begin(struct master *master, struct error *error)
 	if (err != ERR_NONE)
 		return err;
 	loop_init(master);
+	remote_init(master);
 	err = logs_open(statedir_path(&master->options.statedir, "logs", path), loop_wake_logs, master, &master->logs, error);
 	if (err != ERR_NONE)
 		return err;
@@ -193,6 +200,7 @@ static void finish(struct master *master)
 	if (master->loop) {
 		relay_free_all(master);
 		conn_set_free(master->conns);
+		remote_close(master);
 		if (master->clock_fd >= 0)
 			close(master->clock_fd);
 		ev_loop_destroy(master->loop);

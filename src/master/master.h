@@ -26,6 +26,7 @@ struct master_options {
 	int64_t upload_yield_ms;         /* for tests: UPLOAD_YIELD_NS in ms; 0: that of budget.h */
 	struct prune_rules prune;
 	struct people people;            /* users besides our own */
+	const char *listen;              /* TCP addresses to listen on, separated by commas; NULL or empty: none */
 };
 
 int master_run(const struct master_options *options, struct error *error);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "master/logs.h"
+#include "master/remote.h"
 
 static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int events)
 {
@@ -17,6 +18,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 
 	(void)events;
 	ev_idle_stop(loop, &master->awake);
+	remote_pass(master);
 	if (master->asked)
 		line_run_hurried(master);
 	if (turn_wanted(master))

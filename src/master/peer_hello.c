@@ -11,15 +11,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "master/remote.h"
 
 #define HELD_MAX (1u << 20)              /* most attempts in an inventory */
-
-static void open_session(struct peer_session *session)
-{
-	session->stage = SESSION_OPEN;
-	session->master->unauthenticated--;
-	ev_timer_stop(session->master->loop, &session->hello_timer);
-}
 
 /* Return the highest role of the set, for clients that understand only one role. */
 static uint64_t highest(role_set roles)
@@ -51,7 +45,7 @@ static void welcome_client(struct peer_session *session)
 	welcome.boot = totals.boot;
 	/* A job gets the roles of its run's owner; scope_check narrows them further. */
 	session->roles = session->principal.roles;
-	open_session(session);
+	session_is_open(session);
 	session_send(session, OP_WELCOME, &welcome);
 }
 
@@ -74,7 +68,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	session->stage = SESSION_INVENTORY;
 	if (more)
 		return ERR_NONE;
-	open_session(session);
+	session_is_open(session);
 	input = inbox_add(in->master, INPUT_WORKER_HELLO, session, 0, in->body.len);
 	input->hello = *hello;
 	input->hello.name = keep(in, hello->name);
@@ -113,6 +107,12 @@ enum err on_hello(struct incoming_frame *in)
 	if (session->caller.job != 0 && msg.kind != PEER_CLIENT)
 		return error_set(in->error, ERR_DENIED, "a job can't become a worker through the connection of its "
 			"own worker");
+	if (session->remote && remote_know(session, in->error) != ERR_NONE)
+		return in->error->code;
+	/* A key has one use: a worker's opens no client, and a person's makes no worker. */
+	if (session->remote && (msg.kind == PEER_WORKER) != (session->principal.roles == ROLES_WORKER))
+		return error_set(in->error, ERR_DENIED, "token %s is %s", session->token,
+				 msg.kind == PEER_WORKER ? "a person's and makes no worker" : "a worker's and opens no client");
 	session->kind = (enum peer_kind)msg.kind;
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
 	if (session->kind == PEER_CLIENT) {
@@ -138,6 +138,9 @@ enum err on_hello(struct incoming_frame *in)
 	 */
 	if (session->principal.id != session->master->owner.id && !(session->principal.roles & ROLES_WORKER))
 		return error_set(in->error, ERR_DENIED, "%s may not be a worker of this cluster", session->principal.name);
+	if (session->remote && !slice_eq(msg.name, slice_str(session->principal.name)))
+		return error_set(in->error, ERR_DENIED, "token %s is for worker %s, not %.*s", session->token,
+				 session->principal.name, (int)msg.name.len, (const char *)msg.name.data);
 	session->roles = ROLES_WORKER;
 	/* In one turn a worker with many slots or long commands gets more bytes than a client ever does. */
 	conn_set_max_queue(session->conn, LIMIT_WORKER_QUEUE_MAX);

@@ -86,8 +86,7 @@ void session_refuse(struct peer_session *session, uint64_t id, const struct erro
 	session_send(session, OP_ERROR, &msg);
 }
 
-/* Send the error, then close. */
-static void session_fail(struct peer_session *session, const struct error *error)
+void session_fail(struct peer_session *session, const struct error *error)
 {
 	if (session->closing)
 		return;
@@ -107,6 +106,36 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 	(void)events;
 	error_set(&error, ERR_TIMEOUT, "no complete HELLO arrived within %d ms", LIMIT_CONN_HELLO_MS);
 	session_fail(session, &error);
+}
+
+/* The wall clock says when a token expires, and it may be set meanwhile: look again at least once an hour. */
+static void expiry_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct peer_session *session = timer->data;
+	int64_t left_ms = session->expires_ms - clock_wall_ms();
+	struct error error;
+
+	(void)events;
+	if (left_ms > 0) {
+		ev_timer_set(timer, left_ms < 3600 * 1000 ? (double)left_ms / 1e3 + 0.001 : 3600., 0.);
+		ev_timer_start(loop, timer);
+		return;
+	}
+	error_set(&error, ERR_DENIED, "token %s has expired", session->token);
+	session_fail(session, &error);
+}
+
+void session_is_open(struct peer_session *session)
+{
+	struct ev_timer *timer = &session->hello_timer;
+
+	session->stage = SESSION_OPEN;
+	session->master->unauthenticated[session->remote]--;
+	ev_timer_stop(session->master->loop, timer);
+	if (session->expires_ms == 0)
+		return;
+	ev_set_cb(timer, expiry_cb);
+	expiry_cb(session->master->loop, timer, 0);
 }
 
 static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
@@ -156,7 +185,10 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 		inbox_add(master, INPUT_WORKER_GONE, session, 0, 0);
 	}
 	if (session->stage != SESSION_OPEN)
-		master->unauthenticated--;
+		master->unauthenticated[session->remote]--;
+	if (session->remote && session->token[0] == '\0')
+		log_info_limited("a connection from %s ended before it showed a token%s%s", session->peer, why ? ": " : "",
+				 why ? why->text : "");
 	map_remove(&master->sessions, session->id);
 	publish_forget(master, session->id);
 	relay_forget(master, session->id);
@@ -184,7 +216,7 @@ static const struct conn_ops session_ops = {
 
 /* ---- new connections ---- */
 
-static void turn_away(struct master *master, int fd)
+static void turn_away(int fd)
 {
 	struct buf frame = { 0 };
 	struct msg_error busy = {
@@ -192,7 +224,6 @@ static void turn_away(struct master *master, int fd)
 		.text = slice_str("the master has as many connections as is allowed"),
 	};
 
-	master->stats.refused_connections++;
 	message_encode(&frame, OP_ERROR, &busy);
 	/* Send as much as the socket takes at once: a refused connection isn't worth more. */
 	if (send(fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
@@ -202,7 +233,7 @@ static void turn_away(struct master *master, int fd)
 }
 
 /* Evict the oldest connection that hasn't sent HELLO: an honest peer sends it at once. */
-static void evict_oldest_pending(struct master *master)
+static void evict_oldest_pending(struct master *master, bool remote)
 {
 	struct peer_session *oldest = NULL;
 	struct error error;
@@ -213,13 +244,45 @@ static void evict_oldest_pending(struct master *master)
 	while (map_next(&master->sessions, &cursor, &id, &value)) {
 		struct peer_session *session = value;
 
-		if (session->stage != SESSION_OPEN && !session->closing && (!oldest || session->id < oldest->id))
+		if (session->stage != SESSION_OPEN && !session->closing && session->remote == remote &&
+		    (!oldest || session->id < oldest->id))
 			oldest = session;
 	}
 	if (!oldest)
 		return;
 	error_set(&error, ERR_BUSY, "closed to make room: other connections wait to send HELLO");
 	session_fail(oldest, &error);
+}
+
+/* Strangers from the network never take the place of a caller of this machine: they are counted apart. */
+bool session_has_room(struct master *master, bool remote)
+{
+	/* Connections that are closing count until they are gone. */
+	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated[remote] >= 2 * LIMIT_CONN_UNAUTH_MAX) {
+		master->stats.refused_connections++;
+		return false;
+	}
+	if (master->unauthenticated[remote] >= LIMIT_CONN_UNAUTH_MAX)
+		evict_oldest_pending(master, remote);
+	return true;
+}
+
+struct peer_session *session_new(struct master *master, struct transport *transport, const struct caller *caller, bool remote)
+{
+	struct peer_session *session = mem_zalloc(sizeof(*session));
+
+	session->master = master;
+	session->caller = *caller;
+	session->remote = remote;
+	session->id = ++master->next_conn;
+	session->conn = conn_open(master->conns, transport, &session_ops, session);
+	conn_set_max_body(session->conn, LIMIT_FRAME_MAX_UNAUTH);
+	map_put(&master->sessions, session->id, session);
+	master->unauthenticated[remote]++;
+	ev_timer_init(&session->hello_timer, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
+	session->hello_timer.data = session;
+	ev_timer_start(master->loop, &session->hello_timer);
+	return session;
 }
 
 void session_accept_cb(int fd, void *owner)
@@ -234,24 +297,11 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	struct error error;
 	int result;
 
-	/* Connections that are closing count until they are gone. */
-	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated >= 2 * LIMIT_CONN_UNAUTH_MAX) {
-		turn_away(master, fd);
+	if (!session_has_room(master, false)) {
+		turn_away(fd);
 		return;
 	}
-	if (master->unauthenticated >= LIMIT_CONN_UNAUTH_MAX)
-		evict_oldest_pending(master);
-	session = mem_zalloc(sizeof(*session));
-	session->master = master;
-	session->caller = *caller;
-	session->id = ++master->next_conn;
-	session->conn = conn_open(master->conns, transport_unix(fd), &session_ops, session);
-	conn_set_max_body(session->conn, LIMIT_FRAME_MAX_UNAUTH);
-	map_put(&master->sessions, session->id, session);
-	master->unauthenticated++;
-	ev_timer_init(&session->hello_timer, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
-	session->hello_timer.data = session;
-	ev_timer_start(master->loop, &session->hello_timer);
+	session = session_new(master, transport_unix(fd), caller, false);
 	/* The socket's directory keeps strangers out, but the peer's user is checked nevertheless. */
 	result = conn_identity(session->conn, &identity);
 	if (result < 0)

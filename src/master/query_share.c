@@ -37,3 +37,15 @@ void query_locks(struct master *master, struct master_turn *turn, struct query *
 		cursor = next;
 	query_finish(master, turn, query, &page, next ? cursor : 0);
 }
+
+void query_tokens(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct answer_page page;
+	struct rec_token_row row;
+	uint64_t cursor = query->cursor, next;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_token(master->core, cursor, &row)) && page_add_token(&page, &row))
+		cursor = next;
+	query_finish(master, turn, query, &page, next ? cursor : 0);
+}

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "master/logs.h"
+#include "master/remote.h"
 
 _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox in the commit queue is its turn");
 
@@ -37,6 +38,7 @@ struct core_input *inbox_add(struct master *master, enum input_kind kind, const 
 			.principal = session->principal.id, .caller = session->caller,
 			.name = arena_copy(&inbox->arena, slice_str(session->principal.name)),
 			.origin = slice_str(session->principal.origin),
+			.key = arena_copy(&inbox->arena, slice_str(session->token)),
 		};
 	inbox->bytes += bytes + sizeof(*input);
 	return input;
@@ -184,6 +186,7 @@ static void decide(struct master *master, struct master_turn *turn)
 			core_step(master->core, input);
 	}
 	core_turn_end(master->core);
+	remote_check(master);
 	master->stats.turns++;
 	master->stats.inputs += master->inbox.count;
 	reveal_outbox(master, turn);

@@ -17,6 +17,9 @@ void client_close(struct client *client);                /* NULL is fine */
 /* Descriptor to poll after client_receive returned ERR_PENDING. */
 int client_fd(const struct client *client);
 short client_events(const struct client *client);        /* events to poll for */
+/* Connect over TCP to a master on another machine, with a key (keyfile.h). */
+struct key;
+enum err client_open_remote(const char *address, const struct key *key, struct client **ret_client, struct error *error);
 /* Connect from inside a job: over its worker's socket, with the token that names the attempt. */
 enum err client_open_job(const char *socket, const char *token, struct client **ret_client, struct error *error);
 /* Connect over a transport, which it takes over; name stands for the master in errors. */

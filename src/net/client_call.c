@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/client_internal.h"
+#include "net/dial.h"
+#include "net/keyfile.h"
 
 #define OPEN_MS    5000
 #define BACKLOG_MS 20                    /* time between two tries while the master's backlog is full */
@@ -128,6 +130,22 @@ enum err client_open(const struct statedir *statedir, struct client **ret_client
 
 	statedir_path(statedir, "titan.sock", client->path);
 	err = connect_until(client, statedir, until_ns, error);
+	if (err == ERR_NONE)
+		err = greet(client, NULL, until_ns, error);
+	return opened(client, err, ret_client);
+}
+
+enum err client_open_remote(const char *address, const struct key *key, struct client **ret_client, struct error *error)
+{
+	struct client *client = mem_zalloc(sizeof(*client));
+	int64_t until_ns = clock_mono_ns() + OPEN_MS * NS_PER_MS;
+	enum err err;
+	int fd;
+
+	snprintf(client->path, sizeof(client->path), "%s", address);
+	err = dial(address, until_ns, &fd, error);
+	if (err == ERR_NONE)
+		err = transport_tls_connect(fd, key->identity, key->secret, &client->transport, error);
 	if (err == ERR_NONE)
 		err = greet(client, NULL, until_ns, error);
 	return opened(client, err, ret_client);

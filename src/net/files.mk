@@ -12,6 +12,10 @@ net_sources = \
 	src/net/conn.h \
 	src/net/conn_internal.h \
 	src/net/conn_set.c \
+	src/net/dial.c \
+	src/net/dial.h \
+	src/net/keyfile.c \
+	src/net/keyfile.h \
 	src/net/listen.c \
 	src/net/listen.h \
 	src/net/transport.h \

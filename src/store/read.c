@@ -45,6 +45,7 @@ static const struct {
 	{ TABLE_schedule, "FROM schedule" },
 	{ TABLE_schedule_part, "FROM schedule_part ORDER BY schedule, part" },
 	{ TABLE_act, "FROM act ORDER BY act DESC LIMIT 1" },
+	{ TABLE_token, "FROM token" },
 };
 
 /* Parameters: ?1 run, ?2 from, ?3 limit. */

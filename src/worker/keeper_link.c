@@ -27,7 +27,7 @@
 /* From this many bytes on, messages are sent at once: the cost of a send is amortised. */
 #define COMPANY_BYTES    4096
 #define LINK_FD          3
-#define LINK_VARIABLES   9
+#define LINK_VARIABLES   11
 
 extern char **environ;
 
@@ -49,6 +49,8 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	snprintf(texts[6], PATH_MAX + 32, "TITAN_LINK_LABELS=%s", options->labels ? options->labels : "");
 	snprintf(texts[7], PATH_MAX + 32, "TITAN_LINK_RESOURCES=%s", keeper->offers_text);
 	snprintf(texts[8], PATH_MAX + 32, "TITAN_LINK_POOL=%s", options->pool ? options->pool : "");
+	snprintf(texts[9], PATH_MAX + 32, "TITAN_LINK_ADDRESS=%s", options->address ? options->address : "");
+	snprintf(texts[10], PATH_MAX + 32, "TITAN_LINK_KEY=%s", options->key_path ? options->key_path : "");
 	while (environ[count])
 		count++;
 	list = mem_array(count + LINK_VARIABLES + 1, sizeof(*list));

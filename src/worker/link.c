@@ -19,11 +19,15 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/dial.h"
+#include "net/keyfile.h"
+#include "net/transport_tls.h"
 #include "proto/limits.h"
 
 #define KEEPER_FD     3
 #define RETRY_FIRST_S 0.2
 #define RETRY_MAX_S   5.
+#define RETRY_DENIED_S 30.
 #define WELCOME_NS    (10 * NS_PER_S)
 
 /* --- the connection --- */
@@ -34,7 +38,7 @@ static void retry_later(struct link *link)
 
 	link->retry_s = link->retry_s > 0. ? 2. * link->retry_s : RETRY_FIRST_S;
 	if (link->retry_s > RETRY_MAX_S)
-		link->retry_s = RETRY_MAX_S;
+		link->retry_s = link->retry_s >= 2. * RETRY_DENIED_S ? RETRY_DENIED_S : RETRY_MAX_S;
 	ev_timer_stop(link->loop, &link->retry);
 	ev_timer_set(&link->retry, link->retry_s * jitter, 0.);
 	ev_timer_start(link->loop, &link->retry);
@@ -54,13 +58,17 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 
 	if (link->conn != conn)
 		return;
-	log_warn("the connection to the master was lost%s%s", why ? ": " : "", why ? why->text : "");
+	if (link->welcome || link->retry_s == 0. || (why && why->code == ERR_DENIED))
+		log_warn_limited("the connection to the master was lost%s%s", why ? ": " : "", why ? why->text : "");
 	link->conn = NULL;
 	link->welcome = link->hello_owed = link->beat_owed = false;
 	callers_drop(link);
 	buf_clear(&link->started);
 	buf_clear(&link->done);
 	ev_timer_stop(link->loop, &link->heartbeat);
+	/* A refused key stays refused until somebody acts, so don't knock at the door all the time. */
+	if (why && why->code == ERR_DENIED)
+		link->retry_s = RETRY_DENIED_S;
 	retry_later(link);
 }
 
@@ -84,26 +92,55 @@ static void say_hello(struct link *link)
 	link_inventory(link);
 }
 
-static void connect_now(struct link *link)
+/* Begin to connect to the master on another machine; NULL: it failed, as error says. */
+static struct transport *connect_remote(struct link *link, struct error *error)
+{
+	struct transport *transport;
+	struct key key;
+	int fd;
+
+	/* The file is read each time: a new key takes effect without a restart of the worker. */
+	if (keyfile_read(link->options->key_path, &key, error) != ERR_NONE ||
+	    dial_start(link->options->address, link->dials++, &fd, error) != ERR_NONE ||
+	    transport_tls_connect(fd, key.identity, key.secret, &transport, error) != ERR_NONE)
+		return NULL;
+	return transport;
+}
+
+static struct transport *connect_master(struct link *link, struct error *error)
 {
 	int fd, result;
+
+	if (link->options->address && link->options->address[0])
+		return connect_remote(link, error);
+	result = statedir_socket_connect(&link->options->statedir, &fd);
+	if (result == 0)
+		return transport_unix(fd);
+	error_set(error, ERR_UNREACHABLE, "can't reach a master: %s", strerror(-result));
+	return NULL;
+}
+
+static void connect_now(struct link *link)
+{
+	struct transport *transport;
+	struct error error;
 
 	/* The keeper hasn't answered since an earlier connection, so don't tell a master that this worker lives. */
 	if (!keeper_answers(link)) {
 		retry_later(link);
 		return;
 	}
-	result = statedir_socket_connect(&link->options->statedir, &fd);
-	if (result < 0) {
+	transport = connect_master(link, &error);
+	if (!transport) {
 		if (link->retry_s == 0.)
-			log_info("can't reach a master: %s; trying again", strerror(-result));
+			log_info("%s; trying again", error.text);
 		retry_later(link);
 		return;
 	}
 	link->hello_ns = clock_mono_ns();
 	link_forget_contexts(link);
-	link->conn = conn_open(link->conns, transport_unix(fd), &conn_ops, link);
-	/* The same user owns the socket and this process, so the peer may send frames of full size. */
+	link->conn = conn_open(link->conns, transport, &conn_ops, link);
+	/* The same user owns the socket and this process, or the peer knows our key: it may send frames of full size. */
 	conn_set_max_body(link->conn, LIMIT_FRAME_MAX);
 	link->hello_owed = true;
 	ask_keeper(link, IPC_PING, NULL, 0);
@@ -358,6 +395,8 @@ int link_main(void)
 	options.labels = getenv("TITAN_LINK_LABELS");
 	options.resources = getenv("TITAN_LINK_RESOURCES");
 	options.pool = getenv("TITAN_LINK_POOL");
+	options.address = getenv("TITAN_LINK_ADDRESS");
+	options.key_path = getenv("TITAN_LINK_KEY");
 	worker_log_to_file(&options);
 	status = link_run(&options, &error);
 	log_left_out();

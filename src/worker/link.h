@@ -74,6 +74,7 @@ struct link {
 	bool welcome;
 	int64_t hello_ns, echo_ns, lease_ns;
 	double retry_s;
+	unsigned dials;                  /* connections begun to a master on another machine */
 	struct rand_state rand;
 	struct ev_timer retry, heartbeat;
 	struct ev_prepare prepare;

@@ -21,6 +21,11 @@ struct worker_options {
 	enum containment containment;    /* how a job's processes are kept together */
 	/* Resources of the worker, NAME=N separated by commas; cpus and memory that aren't named are found out. */
 	const char *resources;
+	/*
+	 * Address of a master on another machine, and path of the file with the worker's key; NULL or empty: the master of
+	 * statedir, over its unix socket.
+	 */
+	const char *address, *key_path;
 	const char *pool;                /* the worker's pool; NULL or empty: the default pool */
 	/* Only end what an earlier worker of the same name left running, then exit; no link. */
 	bool end_jobs;

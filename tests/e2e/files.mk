@@ -75,6 +75,7 @@ e2e_tests = \
 	tests/e2e/prune.sh \
 	tests/e2e/refusals.sh \
 	tests/e2e/refused.sh \
+	tests/e2e/remote.sh \
 	tests/e2e/renew.sh \
 	tests/e2e/resume.sh \
 	tests/e2e/retry.sh \

@@ -110,6 +110,7 @@ unit_programs = \
 	tests/unit/test_core_tenant \
 	tests/unit/test_core_tenant_set \
 	tests/unit/test_core_time \
+	tests/unit/test_core_token \
 	tests/unit/test_core_unknown \
 	tests/unit/test_core_view \
 	tests/unit/test_core_view_people \
@@ -147,6 +148,7 @@ unit_programs = \
 	tests/unit/test_master_resume \
 	tests/unit/test_master_rights \
 	tests/unit/test_master_rough \
+	tests/unit/test_master_seal \
 	tests/unit/test_master_upload \
 	tests/unit/test_master_uploads \
 	tests/unit/test_master_views \
@@ -154,6 +156,7 @@ unit_programs = \
 	tests/unit/test_net_channel \
 	tests/unit/test_net_client \
 	tests/unit/test_net_conn \
+	tests/unit/test_net_keyfile \
 	tests/unit/test_net_listen \
 	tests/unit/test_net_tls \
 	tests/unit/test_net_transport \
@@ -529,6 +532,9 @@ tests_unit_test_core_tenant_set_LDADD = $(core_libs)
 tests_unit_test_core_time_SOURCES = tests/unit/test_core_time.c
 tests_unit_test_core_time_LDADD = $(core_libs)
 
+tests_unit_test_core_token_SOURCES = tests/unit/test_core_token.c
+tests_unit_test_core_token_LDADD = $(core_libs)
+
 tests_unit_test_core_unknown_SOURCES = tests/unit/test_core_unknown.c
 tests_unit_test_core_unknown_LDADD = $(core_libs)
 
@@ -640,6 +646,9 @@ tests_unit_test_master_rights_LDADD = $(all_libs)
 tests_unit_test_master_rough_SOURCES = tests/unit/test_master_rough.c
 tests_unit_test_master_rough_LDADD = $(all_libs)
 
+tests_unit_test_master_seal_SOURCES = tests/unit/test_master_seal.c
+tests_unit_test_master_seal_LDADD = $(all_libs)
+
 tests_unit_test_master_upload_SOURCES = tests/unit/test_master_upload.c
 tests_unit_test_master_upload_LDADD = $(all_libs)
 
@@ -660,6 +669,9 @@ tests_unit_test_net_client_LDADD = $(all_libs)
 
 tests_unit_test_net_conn_SOURCES = tests/unit/test_net_conn.c
 tests_unit_test_net_conn_LDADD = $(all_libs)
+
+tests_unit_test_net_keyfile_SOURCES = tests/unit/test_net_keyfile.c
+tests_unit_test_net_keyfile_LDADD = $(all_libs)
 
 tests_unit_test_net_listen_SOURCES = tests/unit/test_net_listen.c
 tests_unit_test_net_listen_LDADD = $(all_libs)

@@ -51,6 +51,7 @@ static const struct row {
 	{ COMMAND_group, SAME, { "set", "g", "--max", "2" } }, { COMMAND_group, SAME, { "ls" } },
 	{ COMMAND_lock, SAME, { "ls" } }, { COMMAND_lock, SAME, { "drop", "nobody" } },
 	{ COMMAND_tenant, SAME, { "set", "t", "--weight", "3" } }, { COMMAND_tenant, COUNTED, { "ls" } },
+	{ COMMAND_token, SAME, { "ls" } }, { COMMAND_token, SAME, { "rm", "nobody" } }, { COMMAND_cluster, SAME, { "ls" } },
 	{ COMMAND_approvals, COUNTED, { NULL } }, { COMMAND_approve, SAME, { "1/a" } }, { COMMAND_reject, SAME, { "1/a" } },
 	{ COMMAND_pushback, SAME, { "1/a", "--to", "a", "-m", "no" } }, { COMMAND_settle, SAME, { "1/a", "done", "-m", "so" } },
 	{ COMMAND_ls, SAME, { "1" } }, { COMMAND_ls, COUNTED, { NULL } }, { COMMAND_ls, SAME, { "1", "--format", "{id} {state}" } },

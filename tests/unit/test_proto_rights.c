@@ -16,6 +16,7 @@ static const struct {
 	{ OP_ACT, ACT_REQUEUE, "-o-yy-" },  { OP_ACT, ACT_DISCARD, "-o-yy-" },  { OP_SET, OBJECT_WORKER, "---yy-" },
 	{ OP_SET, OBJECT_POOL, "---yy-" },  { OP_SET, OBJECT_TENANT, "---yy-" }, { OP_SET, OBJECT_GROUP, "---yy-" },
 	{ OP_SET, OBJECT_LOCK, "---yy-" },  { OP_SET, OBJECT_SCHEDULE, "-o-yy-" },
+	{ OP_SET, OBJECT_TOKEN, "----y-" },
 	/* What doesn't exist. */
 	{ OP_ACT, 0, "----y-" }, { OP_ACT, 999, "----y-" }, { OP_SET, 999, "----y-" },
 };

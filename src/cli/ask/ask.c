@@ -23,6 +23,8 @@ static enum err connect_once(struct cli *cli)
 		return ERR_NONE;
 	if (cli->settings.socket != NULL)
 		return client_open_job(cli->settings.socket, cli->settings.token, &cli->client, &cli->error);
+	if (cli->remote.address[0])
+		return client_open_remote(cli->remote.address, &cli->remote.key, &cli->client, &cli->error);
 	return client_open(&cli->statedir, &cli->client, &cli->error);
 }
 

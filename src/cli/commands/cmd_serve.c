@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* titan master and worker: this process becomes one of them. */
 #include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/commands/command.h"
@@ -28,12 +30,14 @@ int cmd_master(struct cli *cli)
 {
 	struct master_options options = { .statedir = cli->statedir };
 	struct intervals intervals;
+	char what[SETTING_NAME_SIZE];
 	int status;
 
 	if (read_ready_fd(cli, OPT_master_ready_fd, &options.ready_fd) != ERR_NONE ||
 	    intervals_read(cli->invocation, &intervals, &cli->error) != ERR_NONE ||
 	    prune_rules_read(cli->invocation, &options.prune, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
+	options.listen = setting_value(cli->invocation, OPT_master_listen, CONF_listen, what);
 	options.heartbeat_ms = intervals.heartbeat_ms;
 	options.lease_ms = intervals.lease_ms;
 	options.grace_ms = intervals.grace_ms;
@@ -137,10 +141,52 @@ static int other_than_being_one(struct cli *cli)
 	return cli_fail(cli);
 }
 
+/*
+ * The key of a worker for a master on another machine: it is kept in a file of its own in the cluster's directory,
+ * because the worker needs it after a restart, too. Returns the file's path; NULL: cli->error says what failed.
+ */
+static const char *worker_key(struct cli *cli, const struct worker_options *options)
+{
+	char path[PATH_MAX], below[LIMIT_NAME_MAX_LEN + 16];
+	struct error gone;
+	struct key old;
+	int made = statedir_make(&cli->statedir);
+
+	if (made != 0) {
+		error_state_dir(&cli->error, -made, cli->statedir.dir);
+		return NULL;
+	}
+	if (!key_is_worker(&cli->remote.key)) {
+		error_set(&cli->error, ERR_USAGE, "key %s is a person's, and makes no worker", key_id(&cli->remote.key));
+		error_next(&cli->error, "titan token add NAME --worker, at the master, makes the key of a worker");
+		return NULL;
+	}
+	snprintf(below, sizeof(below), "worker-%s.key", options->name);
+	statedir_path(&cli->statedir, below, path);
+	if (keyfile_read(path, &old, &gone) == ERR_NONE && strcmp(old.identity, cli->remote.key.identity) == 0 &&
+	    memcmp(old.secret, cli->remote.key.secret, sizeof(old.secret)) == 0)
+		return arena_strdup(&cli->arena, slice_str(path));
+	unlink(path);
+	if (keyfile_write(path, &cli->remote.key, &cli->error) != ERR_NONE)
+		return NULL;
+	return arena_strdup(&cli->arena, slice_str(path));
+}
+
+/* Without --name, a worker of another machine is called as its key says: the id up to its random end. */
+static const char *worker_name(struct cli *cli)
+{
+	const char *name = option_value(cli->invocation, OPT_worker_name), *id = key_id(&cli->remote.key), *end;
+
+	if (name || !cli->remote.address[0])
+		return name ? name : LOCAL_WORKER;
+	end = strrchr(id, '.');
+	return arena_strdup(&cli->arena, end ? slice_make(id, (size_t)(end - id)) : slice_str(id));
+}
+
 int cmd_worker(struct cli *cli)
 {
-	const char *name = option_value(cli->invocation, OPT_worker_name);
-	struct worker_options options = { .statedir = cli->statedir, .name = name ? name : LOCAL_WORKER };
+	const char *name = worker_name(cli);
+	struct worker_options options = { .statedir = cli->statedir, .name = name };
 	uint64_t slots = 0, containment = CONTAIN_AUTO;
 	char what[SETTING_NAME_SIZE];
 	int status;
@@ -165,6 +211,12 @@ int cmd_worker(struct cli *cli)
 	    option_choice(cli->invocation, OPT_worker_containment, &containment, &cli->error) != ERR_NONE ||
 	    setting_number_value(cli->invocation, OPT_worker_slots, CONF_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
+	if (cli->remote.address[0]) {
+		options.address = cli->remote.address;
+		options.key_path = worker_key(cli, &options);
+		if (options.key_path == NULL)
+			return cli_fail(cli);
+	}
 	options.slots = (uint32_t)slots;
 	options.end_jobs = option_given(cli->invocation, OPT_worker_end_jobs);
 	options.containment = (enum containment)containment;

@@ -29,7 +29,8 @@ struct started {
 
 static enum err start_master(struct cli *cli)
 {
-	const char *const more[] = { NULL };
+	const char *listen = cli->invocation->command ? option_value(cli->invocation, OPT_up_listen) : NULL;
+	const char *const more[] = { listen ? "--listen" : NULL, listen, NULL };
 	enum err err = daemon_start(&cli->statedir, "master", "master.log", more, NULL, &cli->error);
 
 	/* ERR_BUSY: somebody else started a master a moment ago. */

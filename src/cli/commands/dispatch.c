@@ -103,6 +103,22 @@ static bool serves_cluster(const struct invocation *invocation)
 	return id == COMMAND_up || id == COMMAND_master || (id == COMMAND_worker && invocation->arg_count == 0);
 }
 
+/* Is the command about the cluster's processes or files on this machine? */
+static bool is_of_this_machine(const struct invocation *invocation)
+{
+	switch (invocation->command ? invocation->command->id : COMMAND_dash) {
+	case COMMAND_up:
+	case COMMAND_down:
+	case COMMAND_master:
+	case COMMAND_restore:
+	case COMMAND_fsck:
+	case COMMAND_backup:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static enum err prepare(struct cli *cli, struct conf_files *files)
 {
 	enum err err = needs_place(cli->invocation) ? unless_renewed(cli, conf_read_files(cli, files)) : ERR_NONE;
@@ -116,6 +132,13 @@ static enum err prepare(struct cli *cli, struct conf_files *files)
 	look_init(&cli->err, &cli->settings, cli->session, &cli->session->err);
 	if (cli->settings.timeout_ms >= 0)
 		cli->deadline_ns = clock_mono_ns() + cli->settings.timeout_ms * NS_PER_MS;
+	if (needs_place(cli->invocation) && (err = clusters_find(&cli->settings, &cli->remote, &cli->error)) != ERR_NONE)
+		return err;
+	if (cli->remote.address[0] && is_of_this_machine(cli->invocation)) {
+		error_set(&cli->error, ERR_USAGE, "titan %s is about this machine, but the cluster's master is at %s",
+			  cli->invocation->command->verb, cli->remote.address);
+		return error_next(&cli->error, "run it there, or name a cluster of this machine with -C");
+	}
 	found = statedir_find(cli->settings.cluster, &cli->statedir);
 	if (found == -ENOENT && !needs_place(cli->invocation))
 		return ERR_NONE;

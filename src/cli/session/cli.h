@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "base/statedir.h"
+#include "cli/session/clusters.h"
 #include "cli/session/options.h"
 #include "cli/session/session.h"
 #include "cli/show/look.h"
@@ -26,6 +27,7 @@ struct cli {
 	const struct invocation *invocation;
 	struct settings settings;
 	struct statedir statedir;
+	struct remote_cluster remote;    /* where the cluster's master is, if it is on another machine */
 	struct look out, err;            /* how standard output and standard error look */
 	struct arena arena;              /* memory that is freed when the command ends */
 	struct client *client;           /* NULL until cli_connect */

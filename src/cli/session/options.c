@@ -173,6 +173,13 @@ static void read_job_socket(struct settings *settings)
 	settings->token = token;
 }
 
+static const char *variable(const char *name)     /* its value; NULL if it is unset or empty */
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
 enum err settings_read(const struct invocation *invocation, struct settings *ret, struct error *error)
 {
 	struct settings settings = { .timeout_ms = -1 };
@@ -184,8 +191,14 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 	enum err err;
 
 	settings.cluster = option_value(invocation, OPT_cluster);
-	if (settings.cluster == NULL)
+	settings.host = option_value(invocation, OPT_host);
+	if (settings.cluster == NULL && settings.host == NULL)
 		read_job_socket(&settings);
+	if (settings.host == NULL && settings.cluster == NULL && settings.socket == NULL)
+		settings.host = variable("TITAN_HOST");
+	settings.key_file = option_value(invocation, OPT_key);
+	if (settings.key_file == NULL)
+		settings.key_file = variable("TITAN_KEY_FILE");
 	if (settings.cluster == NULL)
 		settings.cluster = getenv("TITAN_CLUSTER");
 	if (settings.cluster != NULL && settings.cluster[0] == '\0')

@@ -53,6 +53,7 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 struct settings {
 	const char *cluster;             /* NULL: the default cluster */
+	const char *host, *key_file;     /* a master of another machine, and the key for it; NULL: none was named */
 	const char *socket, *token; /* a job's way to its master; NULL outside a job, or if another cluster is named */
 	const char *own_run;             /* the run of the job that runs this command: the meaning of self */
 	enum style style;

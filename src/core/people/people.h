@@ -42,6 +42,15 @@ uint64_t pushbacks_hash(const struct core *core);
 void pushbacks_check(const struct core *core);
 void pushbacks_free(struct core *core);
 
+/* token.c: keys of people, programs and workers of other machines */
+enum err token_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
+void token_used(struct core *core, struct slice id);
+/* Write name, roles and whether it expires, never the secret. */
+void token_words(const struct core *core, struct slice id, struct buf *out);
+enum err load_token(struct core *core, const struct row_token *row, struct error *error);
+uint64_t tokens_hash(const struct core *core);
+void tokens_free(struct core *core);
+
 /* settle.c: a person settles an unknown job */
 enum err settle(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed,
 		struct error *error);

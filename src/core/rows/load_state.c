@@ -238,6 +238,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_schedule_part(core, &row->schedule_part, error);
 	case TABLE_act:
 		return load_act(core, &row->act, error);
+	case TABLE_token:
+		return load_token(core, &row->token, error);
 	case TABLE_dead:
 	case TABLE_event:
 	case TABLE_change:

@@ -7,6 +7,7 @@
 #define TITAN_CORE_VIEW_H
 
 #include "core/core.h"
+#include "proto/limits.h"
 
 struct core_totals {
 	uint64_t turn, generation, boot;
@@ -88,6 +89,26 @@ bool view_forgiven(const struct rec_job_spec *spec, enum job_state state);
 uint64_t view_tenant(const struct core *core, uint64_t cursor, struct rec_tenant_row *ret_row);
 uint64_t view_lock(const struct core *core, uint64_t cursor, struct arena *arena, struct rec_lock_row *ret_row);
 uint64_t view_group(const struct core *core, uint64_t cursor, struct rec_group_row *ret_row);
+
+uint64_t view_token(const struct core *core, uint64_t cursor, struct rec_token_row *ret_row);
+
+#define TOKEN_USE_MS     (60 * INT64_C(1000))    /* uses within this time of the last one aren't recorded */
+#define TOKEN_SECRET_MAX 128             /* most bytes of a sealed secret */
+
+struct token_view {                      /* what the master needs in order to know a peer by its token */
+	char name[LIMIT_NAME_MAX_LEN + 1];
+	role_set roles;
+	int64_t made_ms;                 /* when its secret was made */
+	int64_t expires_ms;              /* UTC; 0: never */
+	int64_t used_ms;
+	uint8_t secret[TOKEN_SECRET_MAX];        /* as sealed by the master */
+	size_t secret_len;
+};
+
+/* Find a token by its id. The core knows no wall clock here: the caller looks at expires_ms. */
+bool view_token_find(const struct core *core, struct slice id, struct token_view *ret_token);
+/* Return a number that changes whenever a token is added, replaced or removed. */
+uint64_t view_tokens_changed(const struct core *core);
 
 /* Fill in what the specification says, by detail. Also used for history. */
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,

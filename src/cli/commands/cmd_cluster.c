@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan cluster: names for the masters of other machines. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/commands/command.h"
+#include "cli/commands/share.h"
+#include "cli/session/clusters.h"
+#include "cli/session/options.h"
+#include "cli/session/output.h"
+#include "cli/show/records.h"
+
+static const struct column cluster_columns[] = {
+	{ "name", "CLUSTER", false },
+	{ "address", "ADDRESS", false },
+	{ "token", "TOKEN", false },
+	{ "default", "DEFAULT", false },
+};
+
+static int list(struct cli *cli)
+{
+	const char *chosen = clusters_default(&cli->arena), **names;
+	struct records records;
+	struct buf out = { 0 };
+	size_t count;
+
+	records_begin(&records, cluster_columns, sizeof(cluster_columns) / sizeof(cluster_columns[0]), &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
+	    clusters_list(&cli->arena, &names, &count, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	for (size_t i = 0; i < count; i++) {
+		struct remote_cluster *remote = arena_alloc(&cli->arena, sizeof(*remote));
+
+		if (clusters_read(names[i], remote, &cli->error) != ERR_NONE)
+			return cli_fail(cli);
+		records_text(&records, slice_str(names[i]));
+		records_text(&records, slice_str(remote->address));
+		records_text(&records, slice_str(key_id(&remote->key)));
+		records_bool(&records, chosen != NULL && strcmp(chosen, names[i]) == 0);
+	}
+	records_print(&records, &cli->out, &out);
+	cli_print(cli, &out);
+	buf_free(&out);
+	if (count == 0 && cli_chatty(cli))
+		cli_note(cli, "no cluster of another machine has a name here");
+	return 0;
+}
+
+static int add(struct cli *cli, const char *name)
+{
+	struct remote_cluster remote = { .address = "" };
+
+	if (cli->settings.host == NULL || cli->settings.key_file == NULL) {
+		error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key FILE");
+		return cli_fail(cli);
+	}
+	if (address_check(cli->settings.host, &cli->error) != ERR_NONE ||
+	    keyfile_read(cli->settings.key_file, &remote.key, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	snprintf(remote.address, sizeof(remote.address), "%s", cli->settings.host);
+	if (clusters_write(name, &remote, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	if (cli_chatty(cli))
+		cli_note(cli, "cluster %s: titan -C %s ls", name, name);
+	return 0;
+}
+
+static int set_default(struct cli *cli, const char *name)
+{
+	bool local = strcmp(name, "local") == 0;
+	struct remote_cluster remote;
+	enum err err = local ? ERR_NONE : clusters_read(name, &remote, &cli->error);
+
+	if (err == ERR_NOT_FOUND)
+		error_next(&cli->error, "titan cluster ls");
+	if (err == ERR_NONE)
+		err = clusters_set_default(local ? NULL : name, &cli->error);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}
+
+int cmd_cluster(struct cli *cli)
+{
+	const char *verb = cli->invocation->arg_count > 0 ? share_verb(cli) : "ls";
+
+	if (strcmp(verb, "ls") == 0 && cli->invocation->arg_count <= 1)
+		return list(cli);
+	if (strcmp(verb, "add") == 0 && cli->invocation->arg_count == 2)
+		return add(cli, cli->invocation->args[1]);
+	if (strcmp(verb, "default") == 0 && cli->invocation->arg_count == 2)
+		return set_default(cli, cli->invocation->args[1]);
+	if (strcmp(verb, "rm") == 0 && cli->invocation->arg_count == 2)
+		return clusters_remove(cli->invocation->args[1], &cli->error) == ERR_NONE ? 0 : cli_fail(cli);
+	return share_usage(cli, "ls, add NAME, rm NAME or default NAME");
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Keys as text and in files, and addresses as people write them. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "greatest.h"
+#include "net/dial.h"
+#include "net/keyfile.h"
+#include "scratch.h"
+
+#define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+TEST key_is_read_as_it_was_written(void)
+{
+	struct key made, read;
+	struct buf text = { 0 };
+	struct error error;
+
+	for (int worker = 0; worker < 2; worker++) {
+		key_make(&made, worker, "db1");
+		buf_clear(&text);
+		key_write(&made, &text);
+		ASSERT_EQ(ERR_NONE, key_parse(buf_slice(&text), "a test", &read, &error));
+		ASSERT_STR_EQ(made.identity, read.identity);
+		ASSERT_MEM_EQ(made.secret, read.secret, TLS_KEY_SIZE);
+		ASSERT_EQ(worker, key_is_worker(&read));
+		ASSERT_EQ(0, strncmp(key_id(&read), "db1.", 4));
+	}
+	buf_free(&text);
+	PASS();
+}
+
+TEST text_that_is_no_key_is_refused(void)
+{
+	const char *bad[] = { "", "t1", "t1:", "t1::" HEX, "t1:a:" HEX "0", "t1:a:0" HEX, "t2:a:" HEX, "x1:a:" HEX, "t1:a b:" HEX,
+			      "t1:a:" "zz" HEX, "t1:a", "hello\n", "t1:a:AA112233445566778899aabbccddeeff00112233445566778899aabbccddeeff" };
+	struct error error;
+	struct key key;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ASSERT_EQ_FMTm(bad[i], (int)ERR_INVALID, (int)key_parse(slice_str(bad[i]), "a test", &key, &error), "%d");
+	ASSERT_EQ(ERR_NONE, key_parse(slice_str("t1:a:" HEX "\n"), "a test", &key, &error));
+	PASS();
+}
+
+TEST key_file_that_others_may_read_is_refused(void)
+{
+	char dir[SCRATCH_SIZE], path[SCRATCH_SIZE + 8];
+	struct error error;
+	struct key key, read;
+
+	scratch_new("key", dir);
+	snprintf(path, sizeof(path), "%s/key", dir);
+	key_make(&key, false, "anna");
+	ASSERT_EQ(ERR_NONE, keyfile_write(path, &key, &error));
+	ASSERT(keyfile_write(path, &key, &error) != ERR_NONE);   /* never over another file */
+	ASSERT_EQ(ERR_NONE, keyfile_read(path, &read, &error));
+	chmod(path, 0604);
+	ASSERT_EQ(ERR_DENIED, keyfile_read(path, &read, &error));
+	unlink(path);
+	ASSERT(keyfile_read(path, &read, &error) != ERR_NONE);
+	ASSERT(keyfile_read(dir, &read, &error) != ERR_NONE);
+	PASS();
+}
+
+TEST addresses_are_checked_as_written(void)
+{
+	const char *good[] = { "db1", "db1:7484", "10.0.0.1", "10.0.0.1:1", "[::1]", "[::1]:65535", "::1", ":7484", "a-b.c_d:0" };
+	const char *bad[] = { "", "db1:", "db1:65536", "db1:x", "[::1", "[::1]x", "-oProxyCommand=x", "a b", "a;b:1", "db1:-1" };
+	struct error error;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ASSERT_EQ_FMTm(good[i], (int)ERR_NONE, (int)address_check(good[i], &error), "%d");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ASSERT_EQ_FMTm(bad[i], (int)ERR_USAGE, (int)address_check(bad[i], &error), "%d");
+	PASS();
+}
+
+TEST dial_reaches_what_listens_and_says_what_does_not(void)
+{
+	char bound[ADDRESS_MAX], again[ADDRESS_MAX];
+	struct error error;
+	int listening, fd, other;
+
+	ASSERT_EQ(ERR_NONE, listen_at("127.0.0.1:0", &listening, bound, &error));
+	ASSERT_EQ(0, strncmp(bound, "127.0.0.1:", 10));
+	ASSERT_EQ(ERR_NONE, dial(bound, clock_mono_ns() + 20 * NS_PER_S, &fd, &error));
+	close(fd);
+	ASSERT_EQ(ERR_NONE, dial_start(bound, 3, &fd, &error));
+	close(fd);
+	ASSERT_EQ(ERR_SYSTEM, listen_at(bound, &other, again, &error));
+	close(listening);
+	ASSERT_EQ(ERR_UNREACHABLE, dial(bound, clock_mono_ns() + 20 * NS_PER_S, &fd, &error));
+	PASS();
+}
+
+SUITE(net_keyfile)
+{
+	RUN_TEST(key_is_read_as_it_was_written);
+	RUN_TEST(text_that_is_no_key_is_refused);
+	RUN_TEST(key_file_that_others_may_read_is_refused);
+	RUN_TEST(addresses_are_checked_as_written);
+	RUN_TEST(dial_reaches_what_listens_and_says_what_does_not);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv)
+{
+	GREATEST_MAIN_BEGIN();
+	RUN_SUITE(net_keyfile);
+	GREATEST_MAIN_END();
+}
