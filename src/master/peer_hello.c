@@ -6,6 +6,7 @@
  */
 #include "master/dispatch.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -25,6 +26,22 @@ static uint64_t highest(role_set roles)
 	return role;
 }
 
+/*
+ * A job asks in the name of the person who submitted its run, and never as the user whose worker carries its
+ * connection. scope_check narrows further what it may do.
+ */
+static void become_owner_of_run(struct peer_session *session)
+{
+	struct master *master = session->master;
+	struct rec_run_row row;
+
+	session->principal = (struct principal){ .origin = "job", .roles = ROLE_BIT(SUBMITTER) | ROLE_BIT(VIEWER) };
+	if (view_run(master->core, session->own_run, &master->scratch, &row))
+		snprintf(session->principal.name, sizeof(session->principal.name), "%.*s", (int)row.owner.len,
+			 (const char *)row.owner.data);
+	session->principal.id = principal_number(session->principal.name, &master->owner);
+}
+
 static void welcome_client(struct peer_session *session)
 {
 	const struct master *master = session->master;
@@ -40,10 +57,13 @@ static void welcome_client(struct peer_session *session)
 		.pid = (uint64_t)getpid(),
 	};
 
+	if (session->caller.job != 0) {
+		become_owner_of_run(session);
+		welcome.roles = session->principal.roles;
+	}
 	view_totals(master->core, &totals);
 	welcome.generation = totals.generation;
 	welcome.boot = totals.boot;
-	/* A job gets the roles of its run's owner; scope_check narrows them further. */
 	session->roles = session->principal.roles;
 	session_is_open(session);
 	session_send(session, OP_WELCOME, &welcome);

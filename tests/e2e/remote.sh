@@ -33,6 +33,9 @@ exits "makes no tokens" 3 anna token add eve
 like "which is said with her name and roles" "$err" 'anna.*viewer, submitter'
 like "her token was used" "$(titan --json token ls | jq -r '.[0].used')" '^20[0-9]{2}-'
 
+exits "her jobs submit runs" 0 anna run -w -e "a; a='$TITAN run -e \"b; b=true\"'"
+is "which are hers, too" "$(titan --json ls | jq -r 'map(.owner // .run.owner) | unique | join(" ")')" anna
+
 echo "t1:nobody.abcdef:$(printf '0%.0s' $(seq 64))" >stranger.key
 sed "s/:[0-9a-f]*\$/:$(printf '1%.0s' $(seq 64))/" anna.key >wrong.key
 chmod 600 stranger.key wrong.key
