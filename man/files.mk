@@ -36,6 +36,7 @@ man_pages = \
 	man/titan-retry.1 \
 	man/titan-run.1 \
 	man/titan-schedule.1 \
+	man/titan-security.7 \
 	man/titan-settle.1 \
 	man/titan-show.1 \
 	man/titan-states.7 \
