@@ -60,4 +60,5 @@ decision_files = \
 	share/doc/decisions/0028-what-jobs-share-stands-once.md \
 	share/doc/decisions/0029-jobs-run-where-they-are-submitted.md \
 	share/doc/decisions/0030-hooks-are-rows-of-a-table.md \
+	share/doc/decisions/0031-eight-rows-are-one-statement.md \
 	share/doc/decisions/0044-peers-are-known-by-keys.md

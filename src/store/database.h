@@ -14,16 +14,24 @@
 
 #define READ_COUNT (READ_TURNS + 1)
 
+#define PUT_GROUP 8                      /* rows of a table that one statement puts */
+
+struct put_group {                       /* rows of a table that the batch has yet to write */
+	const struct row *rows[PUT_GROUP];
+	size_t count;
+};
+
 struct database {
 	sqlite3 *handle;
 	char *path;
 	bool inspect;                    /* open for reading only */
 	int version;                     /* version of the tables */
 	sqlite3_stmt *begin, *commit, *rollback;
-	sqlite3_stmt *put[TABLE_COUNT];
+	sqlite3_stmt *put[TABLE_COUNT], *put_group[TABLE_COUNT];
 	sqlite3_stmt *delete[TABLE_COUNT];
 	sqlite3_stmt *delete_range[TABLE_COUNT];         /* NULL for a table without range deletes */
 	sqlite3_stmt *read[READ_COUNT];
+	struct put_group groups[TABLE_COUNT];
 	struct past past;
 	int log_pages;                   /* pages in the write-ahead log since it was last begun anew */
 	int copied_pages;                /* how many of log_pages are in the database file */

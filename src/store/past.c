@@ -52,6 +52,23 @@ static enum err total_read(struct database *database, struct error *error)
 	return err;
 }
 
+static enum err highest_read(struct database *database, enum row_table table, struct error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	struct buf sql = { 0 };
+	enum err err;
+
+	buf_addf(&sql, "SELECT coalesce(max(%s), 0) FROM %s", table_list[table].columns()[0].name, table_list[table].name);
+	err = database_prepare(database, buf_cstr(&sql), &statement, error);
+	if (err == ERR_NONE && sqlite3_step(statement) == SQLITE_ROW)
+		database->past.highest[table] = sqlite3_column_int64(statement, 0);
+	else if (err == ERR_NONE)
+		err = database_error(database, ERR_STORE, error, "can't be read");
+	sqlite3_finalize(statement);
+	buf_free(&sql);
+	return err;
+}
+
 enum err past_prepare(struct database *database, struct error *error)
 {
 	enum err err = total_read(database, error);
@@ -60,6 +77,8 @@ enum err past_prepare(struct database *database, struct error *error)
 		if (!past_covers(table))
 			continue;
 		err = prepare(database, table, sql_where_key, &database->past.get[table], error);
+		if (err == ERR_NONE && table_counts(table))
+			err = highest_read(database, table, error);
 		if (err == ERR_NONE && table_range_keys(table) > 0)
 			err = prepare(database, table, sql_where_range, &database->past.range[table], error);
 	}
@@ -199,7 +218,21 @@ static int add_stored(struct database *database, const struct row *row)
 	return result;
 }
 
-static int past_key(struct database *database, const struct row *row)
+/* Can no row have this key so far? Also notes that there is one now. */
+static bool is_first(struct past *past, const struct row *row)
+{
+	int64_t number;
+
+	if (!table_counts(row->table) || row->deleted)
+		return false;
+	number = row_int(row, table_list[row->table].columns());
+	if (number <= past->highest[row->table])
+		return false;
+	past->highest[row->table] = number;
+	return true;
+}
+
+static int past_key(struct database *database, const struct row *row, bool first)
 {
 	struct past *past = &database->past;
 	struct past_entry **slot;
@@ -216,6 +249,8 @@ static int past_key(struct database *database, const struct row *row)
 	} else if (table_appends(row->table) && !row->deleted) {
 		past_add(&past->body, row, false);
 		return SQLITE_OK;        /* never put again, so not worth an entry */
+	} else if (first) {
+		past_add(&past->body, row, false);
 	} else {
 		result = add_stored(database, row);
 	}
@@ -276,12 +311,16 @@ static int past_range(struct database *database, const struct row *row)
 int past_row(struct database *database, const struct row *row)
 {
 	static const uint8_t unknown[PAST_TOTAL_SIZE];
+	bool first;
 
-	if (!past_covers(row->table) || database->past.off)
+	if (!past_covers(row->table))
+		return SQLITE_OK;
+	first = is_first(&database->past, row);
+	if (database->past.off)
 		return SQLITE_OK;
 	if (database->past.body.len == 0)
 		buf_add(&database->past.body, unknown, PAST_TOTAL_SIZE);
-	return row->until != 0 ? past_range(database, row) : past_key(database, row);
+	return row->until != 0 ? past_range(database, row) : past_key(database, row, first);
 }
 
 int past_turn_end(struct database *database, uint64_t turn, int64_t wall_ms)

@@ -32,6 +32,8 @@ struct past {
 	bool gap;                        /* turns are missing: what is kept ends before the present, and goes with the next turn */
 	bool gap_gone;                   /* it has gone, in the batch under way */
 	sqlite3_stmt *get[TABLE_COUNT], *range[TABLE_COUNT];
+	/* Of tables whose key is a number: no row ever had a higher one. */
+	int64_t highest[TABLE_COUNT];
 };
 
 enum err past_prepare(struct database *database, struct error *error);

@@ -134,15 +134,18 @@ void store_schema(struct buf *out)
 	buf_add_str(out, "\n-- what a start reads\nCREATE INDEX run_live ON run (run) WHERE ended_ms = 0;\n");
 }
 
-void sql_put(struct buf *out, enum row_table which)
+void sql_put(struct buf *out, enum row_table which, size_t rows)
 {
 	const struct table *table = &table_list[which];
+	size_t place = 0;
 
 	buf_addf(out, "INSERT %sINTO %s (", table_appends(which) ? "" : "OR REPLACE ", table->name);
 	add_names(out, table, table->column_count);
-	buf_add_str(out, ") VALUES (");
-	for (size_t i = 0; i < table->column_count; i++)
-		buf_addf(out, "%s?%zu", i ? ", " : "", i + 1);
+	buf_add_str(out, ") VALUES ");
+	for (size_t row = 0; row < rows; row++) {
+		for (size_t i = 0; i < table->column_count; i++)
+			buf_addf(out, "%s?%zu", i ? ", " : row ? "), (" : "(", ++place);
+	}
 	buf_add_str(out, ")");
 }
 

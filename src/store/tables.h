@@ -47,6 +47,12 @@ static inline bool table_appends(enum row_table table)
 	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act;
 }
 
+/* Is the key one number? New rows nearly always have a number that is higher than all before. */
+static inline bool table_counts(enum row_table table)
+{
+	return table_list[table].key_count == 1 && table_list[table].columns()[0].type == COLUMN_INT;
+}
+
 static inline int64_t row_int(const struct row *row, const struct table_column *column)
 {
 	int64_t value;
@@ -72,7 +78,7 @@ static inline size_t table_range_keys(enum row_table table)
 }
 
 /* Write the SQL text of the prepared statements. */
-void sql_put(struct buf *out, enum row_table table);
+void sql_put(struct buf *out, enum row_table table, size_t rows);
 void sql_delete(struct buf *out, enum row_table table);
 /* Range over row_number, for one value of the key columns before it. */
 void sql_delete_range(struct buf *out, enum row_table table);

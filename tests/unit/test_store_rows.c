@@ -313,6 +313,59 @@ TEST a_put_replaces_and_a_delete_removes(void)
 	PASS();
 }
 
+/* Rows of a table are written in groups: what a delete finds, and what comes back, is as if each were written at once. */
+TEST rows_of_a_turn_keep_their_order(void)
+{
+	for (int turns = 1; turns <= 2; turns++) {
+		struct store *store = box_start(0);
+		struct outbox *turn = box_turn(1), *last = turns == 1 ? turn : box_turn(2);
+		struct loaded loaded;
+		struct row *row;
+
+		box_run(turn, 1, 1, 21, 0);
+		box_spec(turn, 1, 0, 0, 21);
+		for (int64_t job = 1; job <= 21; job++)
+			box_job(turn, 1, job, STATE_READY);
+		box_job(turn, 1, 9, STATE_READY);
+		turn->rows[turn->row_count - 1].deleted = true;
+		box_job(last, 1, 20, STATE_READY);
+		last->rows[last->row_count - 1].deleted = true;
+		box_job(last, 1, 9, STATE_RUNNING);
+		box_job(last, 1, 9, STATE_SUCCEEDED);
+		range_of(last, TABLE_job, 8)->job.job = 3;
+		box_job(last, 1, 5, STATE_FAILED);
+		for (int i = 0; i < 2; i++) {
+			row = outbox_row(last, TABLE_submit_key);
+			row->deleted = i == 1;
+			row->submit_key = (struct row_submit_key){ .principal = 1, .submit_key = slice_str("0123456789abcdef"), .run = 1 };
+		}
+		store_commit(store, turn);
+		if (turns == 2)
+			store_commit(store, last);
+		ASSERT(box_take(store) == turn);
+		box_free(turn);
+		if (turns == 2) {
+			ASSERT(box_take(store) == last);
+			box_free(last);
+		}
+		store_close(store);
+		loaded = load();
+		/* The run and its graph, and jobs 1, 2, 5, 8 to 19 and 21; no submit key. */
+		ASSERT_EQ_FMT((size_t)18, loaded.count, "%zu");
+		for (size_t i = 0; i < loaded.count; i++) {
+			ASSERT(loaded.rows[i].table != TABLE_submit_key);
+			if (loaded.rows[i].table != TABLE_job)
+				continue;
+			ASSERT_EQ_FMT((int64_t)(loaded.rows[i].job.job == 9 ? STATE_SUCCEEDED : loaded.rows[i].job.job == 5 ? STATE_FAILED :
+						STATE_READY), loaded.rows[i].job.state, "%ld");
+		}
+		loaded_free(&loaded);
+		box_teardown_cb(NULL);
+		box_setup_cb(NULL);
+	}
+	PASS();
+}
+
 /* Three runs, of which the second has ended: nothing of it but its submit key is loaded. */
 TEST only_live_runs_are_loaded(void)
 {
@@ -568,6 +621,7 @@ SUITE(store_rows)
 	RUN_TEST(ranges_are_deleted);
 	RUN_TEST(every_table_comes_back);
 	RUN_TEST(a_put_replaces_and_a_delete_removes);
+	RUN_TEST(rows_of_a_turn_keep_their_order);
 	RUN_TEST(only_live_runs_are_loaded);
 	RUN_TEST(a_grown_run_is_read_in_ranges);
 	RUN_TEST(a_reader_that_refuses_ends_the_load);
