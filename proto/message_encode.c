@@ -10,6 +10,8 @@
 #include "proto/limits.h"
 #include "proto/pack.h"
 
+#define FIELDS_MAX 64
+
 /* The common layout of all fields of type RECORDS. */
 struct record_list {
 	const uint8_t *at;
@@ -66,38 +68,36 @@ static void encode_field(struct buf *out, const struct field_info *field, const 
 }
 
 /* Must this field be sent? Optional fields that are zero or empty are left out. */
-static bool is_sent(const struct field_info *field, const uint8_t *base)
+static inline bool is_sent(const struct field_info *field, const uint8_t *base)
 {
-	const void *value = base + field->offset;
+	const uint8_t *value = base + field->offset;
 
+	_Static_assert(TYPE_U64 < TYPE_BOOL && TYPE_I64 < TYPE_BOOL && TYPE_BOOL < TYPE_STR, "all types behind BOOL have a length");
+	_Static_assert(offsetof(struct slice, len) == offsetof(struct u64_list, n) &&
+		       offsetof(struct slice, len) == offsetof(struct slice_list, n) &&
+		       offsetof(struct slice, len) == offsetof(struct record_list, n), "in the same place");
 	if (field->must)
 		return true;
-	switch (field->type) {
-	case TYPE_U64: return *(const uint64_t *)value != 0;
-	case TYPE_I64: return *(const int64_t *)value != 0;
-	case TYPE_BOOL: return *(const bool *)value;
-	case TYPE_STR:
-	case TYPE_BIN: return ((const struct slice *)value)->len > 0;
-	case TYPE_U64S: return ((const struct u64_list *)value)->n > 0;
-	case TYPE_STRS: return ((const struct slice_list *)value)->n > 0;
-	case TYPE_RECORDS: return list_at(value).n > 0;
-	}
-	return false;
+	if (field->type < TYPE_BOOL)
+		return *(const uint64_t *)(const void *)value != 0;
+	if (field->type == TYPE_BOOL)
+		return *(const bool *)value;
+	return *(const size_t *)(const void *)(value + offsetof(struct slice, len)) != 0;
 }
 
 static void encode_map(struct buf *out, const struct shape *shape, const uint8_t *base)
 {
-	const struct field_info *end = shape->fields + shape->field_count;
+	const struct field_info *end = shape->fields + shape->field_count, *sent[FIELDS_MAX];
 	size_t count = 0;
 
+	CHECK(shape->field_count <= FIELDS_MAX);
 	for (const struct field_info *field = shape->fields; field < end; field++)
-		count += is_sent(field, base);
+		if (is_sent(field, base))
+			sent[count++] = field;
 	pack_map(out, count);
-	for (const struct field_info *field = shape->fields; field < end; field++) {
-		if (!is_sent(field, base))
-			continue;
-		pack_u64(out, field->key);
-		encode_field(out, field, base);
+	for (size_t i = 0; i < count; i++) {
+		pack_u64(out, sent[i]->key);
+		encode_field(out, sent[i], base);
 	}
 }
 
