@@ -3,13 +3,26 @@
 #include "base/sha256.h"
 
 #include <openssl/evp.h>
+#include <pthread.h>
 
 #include "base/check.h"
 
+static EVP_MD *method;
+
+static void fetch_method(void)
+{
+	method = EVP_MD_fetch(NULL, "SHA256", NULL);
+	CHECK(method != NULL);
+}
+
+/* With EVP_sha256() the library would look for its implementation at each start, which costs more than a short hash. */
 void sha256_init(struct sha256 *hash)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	CHECK(pthread_once(&once, fetch_method) == 0);
 	hash->context = EVP_MD_CTX_new();
-	CHECK(hash->context && EVP_DigestInit_ex(hash->context, EVP_sha256(), NULL) == 1);
+	CHECK(hash->context && EVP_DigestInit_ex(hash->context, method, NULL) == 1);
 }
 
 void sha256_add(struct sha256 *hash, struct slice bytes)

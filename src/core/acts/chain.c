@@ -26,6 +26,7 @@ void act_hash(const struct row_act *act, uint8_t ret_hash[SHA256_SIZE])
 	struct sha256 hash;
 
 	_Static_assert(sizeof(*act) == 6 * sizeof(int64_t) + 10 * sizeof(struct slice), "a new column belongs here, too");
+	buf_reserve(&columns, 512);
 	add_number(&columns, act->act);
 	add_number(&columns, act->turn);
 	add_number(&columns, act->wall_ms);

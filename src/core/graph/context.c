@@ -32,10 +32,11 @@ enum err context_check(struct slice bytes, struct error *error)
 {
 	struct rec_run_context context;
 	struct arena arena = { 0 };
-	struct error why = { 0 };
 	const char *fault = NULL;
+	struct error why;
 	enum err err;
 
+	error_clear(&why);
 	if (bytes.len == 0)
 		return ERR_NONE;
 	if (bytes.len > LIMIT_CONTEXT_MAX)

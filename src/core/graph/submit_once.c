@@ -180,10 +180,12 @@ static uint64_t run_step(struct core *core, const struct core_input *input)
 	const struct caller *caller = &input->submit.caller;
 	const struct run *by = NULL;
 	const struct submit_key *key = key_find(core, &input->submit);
-	struct error error = { 0 };
 	uint64_t number = 0;
-	enum err err = caller->job != 0 ? caller_check(core, caller, &by, &error) : ERR_NONE;
+	struct error error;
+	enum err err;
 
+	error_clear(&error);
+	err = caller->job != 0 ? caller_check(core, caller, &by, &error) : ERR_NONE;
 	if (err == ERR_NONE)
 		err = key ? submit_known(core, input, key, &error) : submit_new(core, input, by, &number, &error);
 	if (err != ERR_NONE)
