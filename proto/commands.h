@@ -38,10 +38,10 @@ enum option_id {
 enum command_group { GROUP_CLUSTER, GROUP_RUN, GROUP_CONTROL, GROUP_HUMAN, GROUP_LOOK, GROUP_REST, GROUP_COUNT };
 
 struct option_info {
-	enum option_id id;               /* OPT_none ends a list */
-	char letter;                     /* 0: no short form */
+	enum option_id id;               /* number of the option; OPT_none ends a list */
+	char letter;                     /* letter of the short form; 0: none */
 	const char *word;
-	const char *argument;            /* NULL: it takes none */
+	const char *argument;            /* name of the option's argument; NULL: it takes none */
 	const char *help;
 };
 
@@ -50,10 +50,10 @@ struct command_info {
 	const char *verb;
 	enum command_group group;
 	enum role role;
-	const char *pattern;             /* pattern of the arguments */
+	const char *pattern;             /* the command's arguments, as a pattern */
 	int least, most;                 /* number of arguments; most < 0: any number */
-	const char *help;                /* one line */
-	const char *text;                /* further text, or empty */
+	const char *help;                /* help of the command in one line */
+	const char *text;                /* further help text, or empty */
 	const struct option_info *options;
 };
 

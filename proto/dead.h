@@ -13,7 +13,7 @@ enum dead_reason {
 	DEAD_COUNT
 };
 
-/* For unknown numbers these return "none" and "". */
+/* Return name or text of a reason of dead letters; "none" and "" for unknown numbers. */
 const char *dead_name(uint64_t reason);
 const char *dead_text(uint64_t reason);
 

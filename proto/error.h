@@ -39,7 +39,7 @@ enum err error_next(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));           /* sets next; returns error->code */
 /* Describe why a directory that must be private can't be used, and what to do. Returns ERR_SYSTEM. */
 enum err error_dir(struct error *error, int errno_value, const char *what, const char *path);
-/* The same for a cluster's directory. */
+/* Like error_dir, for a cluster's directory. */
 enum err error_state_dir(struct error *error, int errno_value, const char *path);
 
 /* Returns the name, such as "NOT_FOUND"; "UNKNOWN" outside the table. */

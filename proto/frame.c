@@ -71,29 +71,32 @@ struct lead {
 
 /* First bytes 0xc0 to 0xdf; all other first bytes contain their count. */
 static const struct lead leads[32] = {
-	{ LEAD_NUMBER, 0 }, { LEAD_BAD, 0 },    { LEAD_NUMBER, 0 }, { LEAD_NUMBER, 0 },  /* nil, unused, bool */
-	{ LEAD_BYTES, 1 },  { LEAD_BYTES, 2 },  { LEAD_BYTES, 4 },                       /* bin */
-	{ LEAD_BAD, 0 },    { LEAD_BAD, 0 },    { LEAD_BAD, 0 },                         /* ext */
-	{ LEAD_NUMBER, 4 }, { LEAD_NUMBER, 8 },                                          /* float */
-	{ LEAD_NUMBER, 1 }, { LEAD_NUMBER, 2 }, { LEAD_NUMBER, 4 }, { LEAD_NUMBER, 8 },  /* unsigned */
-	{ LEAD_NUMBER, 1 }, { LEAD_NUMBER, 2 }, { LEAD_NUMBER, 4 }, { LEAD_NUMBER, 8 },  /* signed */
-	{ LEAD_BAD, 0 },    { LEAD_BAD, 0 },    { LEAD_BAD, 0 },                         /* fixext */
+	/* first bytes of nil, unused, bool */
+	{ LEAD_NUMBER, 0 }, { LEAD_BAD, 0 },    { LEAD_NUMBER, 0 }, { LEAD_NUMBER, 0 },
+	{ LEAD_BYTES, 1 },  { LEAD_BYTES, 2 },  { LEAD_BYTES, 4 },                       /* first bytes of bin */
+	{ LEAD_BAD, 0 },    { LEAD_BAD, 0 },    { LEAD_BAD, 0 },                         /* first bytes of ext */
+	{ LEAD_NUMBER, 4 }, { LEAD_NUMBER, 8 },                                          /* first bytes of float */
+	/* first bytes of unsigned numbers */
+	{ LEAD_NUMBER, 1 }, { LEAD_NUMBER, 2 }, { LEAD_NUMBER, 4 }, { LEAD_NUMBER, 8 },
+	/* first bytes of signed numbers */
+	{ LEAD_NUMBER, 1 }, { LEAD_NUMBER, 2 }, { LEAD_NUMBER, 4 }, { LEAD_NUMBER, 8 },
+	{ LEAD_BAD, 0 },    { LEAD_BAD, 0 },    { LEAD_BAD, 0 },                         /* first bytes of fixext */
 	{ LEAD_BAD, 0 },    { LEAD_BAD, 0 },
-	{ LEAD_BYTES, 1 },  { LEAD_BYTES, 2 },  { LEAD_BYTES, 4 },                       /* str */
+	{ LEAD_BYTES, 1 },  { LEAD_BYTES, 2 },  { LEAD_BYTES, 4 },                       /* first bytes of str */
 	{ LEAD_ARRAY, 2 },  { LEAD_ARRAY, 4 },  { LEAD_MAP, 2 },    { LEAD_MAP, 4 },
 };
 
 struct frame_walk {
 	const uint8_t *at;
 	const uint8_t *end;
-	uint32_t nodes;                          /* values declared so far */
+	uint32_t nodes;                          /* number of values declared so far */
 	unsigned depth;
 	uint32_t left[LIMIT_FRAME_DEPTH + 1];    /* values still to come at each depth */
 };
 
 static enum err walk_open(struct frame_walk *walk, enum lead_kind kind, uint32_t count, struct error *error)
 {
-	/* each value takes at least one byte */
+	/* refuse counts that the bytes left can't hold: each value takes at least one byte */
 	uint64_t values = kind == LEAD_MAP ? (uint64_t)count * 2 : count;
 
 	if (values > (size_t)(walk->end - walk->at))

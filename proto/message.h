@@ -12,7 +12,7 @@
 
 #define PROTOCOL_VERSION 2
 #define LOG_LOSSLESS UINT64_MAX          /* log_max of a lossless job: no output is dropped, the job waits instead */
-#define MESSAGE_STRUCT_MAX 1536          /* most bytes of a struct below */
+#define MESSAGE_STRUCT_MAX 1536          /* most bytes of any struct in this file */
 
 #define ENUM(name, doc) enum name {
 #define VALUE(PREFIX, NAME, number, doc) PREFIX##_##NAME = number,
@@ -32,7 +32,8 @@ enum {
 	ROLES_ADMIN = ROLE_BIT(ADMIN),
 	ROLES_SUBMITTER = ROLE_BIT(SUBMITTER) | ROLES_ADMIN,
 	ROLES_PERSON = ROLE_BIT(VIEWER) | ROLE_BIT(APPROVER) | ROLE_BIT(OPERATOR) | ROLES_SUBMITTER,
-	ROLES_ANYBODY = ROLES_PERSON | ROLES_WORKER,     /* also allowed before HELLO */
+	/* ROLES_ANYBODY: such a message is allowed even before HELLO */
+	ROLES_ANYBODY = ROLES_PERSON | ROLES_WORKER,
 };
 
 /* How often a job may run if it isn't known whether it has run. */
@@ -48,7 +49,7 @@ enum exec_mode {
 	EXEC_MODE_COUNT
 };
 
-/* What people decided about a gate, or about an unknown job. */
+/* People's votes on a gate, and their settlements of an unknown job. */
 #define VERDICTS(X) \
 	X(REJECTED, "rejected", "rejected") \
 	X(APPROVED, "approved", "approved") \
@@ -174,11 +175,11 @@ struct shape {                   /* the fields of a message or record */
 	const char *doc;
 	const struct field_info *fields;
 	size_t field_count;
-	size_t size;             /* size of the struct */
+	size_t size;             /* size of the C struct */
 	bool array;
-	uint8_t opcode;          /* of a message */
+	uint8_t opcode;          /* opcode of the message; 0: the shape is a record */
 	enum sender from;
-	role_set roles;          /* roles that may send it; proto/rights.h says about what */
+	role_set roles;          /* roles that may send the message; proto/rights.h says about what */
 };
 
 const struct shape *message_shape(unsigned opcode);      /* the shape of a message; NULL if there is none */
@@ -208,6 +209,6 @@ const char *exec_mode_name(enum exec_mode mode);
 bool exec_mode_by_name(struct slice name, enum exec_mode *ret_mode);
 const char *worker_state_name(enum worker_state state);
 const char *pool_state_name(enum pool_state state);
-const char *standing_name(enum worker_standing standing);       /* "" for none */
+const char *standing_name(enum worker_standing standing);       /* returns the standing's name; "" for none */
 
 #endif

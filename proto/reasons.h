@@ -13,7 +13,7 @@ enum reason {
 	REASON_COUNT
 };
 
-/* For unknown numbers these return "none" and "". */
+/* Return name or text of a reason; "none" and "" for unknown numbers. */
 const char *reason_name(uint64_t reason);
 const char *reason_text(uint64_t reason);
 

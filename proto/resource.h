@@ -20,8 +20,8 @@
 
 struct resource {
 	char name[RESOURCE_NAME_SIZE];
-	uint64_t amount;                 /* amount offered, or asked for */
-	uint64_t used;                   /* how much of an offer is in use */
+	uint64_t amount;                 /* amount that a worker offers or a job asks for */
+	uint64_t used;                   /* how much of the offered amount is in use */
 };
 
 struct resource_list {
@@ -36,7 +36,7 @@ enum err resources_add(struct resource_list *list, struct slice name, uint64_t a
 
 /* Does the worker offer as much as is asked for, when nothing is in use? */
 bool resources_could(const struct resource *offers, size_t offer_count, const struct resource *asks, size_t ask_count);
-/* The same with what is in use now. */
+/* Like resources_could, with what is in use now. */
 bool resources_fit(const struct resource *offers, size_t offer_count, const struct resource *asks, size_t ask_count);
 /*
  * Mark amounts as used, or give them back. Names that aren't offered are ignored. Giving back more than is in
@@ -52,9 +52,9 @@ void resource_show(const char *name, uint64_t amount, struct buf *out);
 /* Parse amounts as people write them: 2, 0.5; 512M, 4G, 1073741824. False: not a valid amount. */
 bool resource_parse_cpus(struct slice text, uint64_t *ret_thousandths);
 bool resource_parse_size(struct slice text, uint64_t *ret_bytes);
-/* Is it the name of a resource? Also true for cpus, memory and gpus. */
+/* Check whether this is a valid name of a resource. Also true for cpus, memory and gpus. */
 bool resource_is_name(struct slice name);
-/* Is it cpus, memory or gpus, which are keys of their own in a pipeline? */
+/* Check for cpus, memory and gpus, which are keys of their own in a pipeline. */
 bool resource_is_own(struct slice name);
 
 #endif

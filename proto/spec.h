@@ -21,7 +21,8 @@ enum {
 	FOR_WORK = FOR_COMMAND | FOR_SCRIPT,
 	FOR_SUBRUN = KIND_BIT(KIND_SUBRUN),
 	FOR_RUNNING = FOR_WORK | FOR_SUBRUN,
-	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_WORK,     /* a job with a process may ask people before it runs */
+	/* kinds of jobs that may ask people: gates, and jobs with a process before they run */
+	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_WORK,
 	FOR_ANY = KIND_BIT(KIND_COUNT) - KIND_BIT(KIND_COMMAND),
 	IN_DEFAULTS = 1u << 31,
 };
@@ -29,11 +30,11 @@ enum {
 enum setting_shape { SHAPE_OWN, SHAPE_TEXT, SHAPE_SPAN, SHAPE_TIME };
 
 struct setting {
-	const char *field;               /* name in struct rec_job_spec */
+	const char *field;               /* name of the field in struct rec_job_spec */
 	const char *yaml;                /* key in a pipeline: "timeout", "approval.timeout"; "": none */
 	const char *line;                /* word in a one-line graph; "": none */
 	enum setting_shape shape;
-	unsigned kinds;                  /* the kinds to which it applies, bits of KIND_BIT */
+	unsigned kinds;                  /* kinds of jobs to which the setting applies, as bits of KIND_BIT */
 	const char *fallback;            /* the default as text; "": depends on other settings */
 	const char *text;
 	size_t offset;
@@ -46,14 +47,14 @@ extern const size_t setting_count;
 
 /* Return the kind that the job states, or else the one that its other fields imply. */
 enum job_kind spec_kind(const struct rec_job_spec *spec);
-const char *job_kind_name(enum job_kind kind);           /* "unsaid" for KIND_UNSAID */
+const char *job_kind_name(enum job_kind kind);           /* returns the kind's name; "unsaid" for KIND_UNSAID */
 const char *job_kind_text(enum job_kind kind);
 
 bool setting_is_said(const struct setting *setting, const struct rec_job_spec *spec);
 /* Return a setting that the job has although its kind can't use it; NULL: there is none. */
 const struct setting *setting_without_use(const struct rec_job_spec *spec, enum job_kind kind);
 
-#define DIR_PRIVATE "private"            /* value of dir that means an empty directory of the attempt's own */
+#define DIR_PRIVATE "private"            /* the value of `dir` that means an empty directory of the attempt's own */
 
 /* Add to a specification the directory and variables of the context that it doesn't set itself; lists are in arena. */
 void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *context, struct arena *arena);
@@ -65,11 +66,11 @@ void spec_complete(struct rec_job_spec *spec, const struct rec_run_context *cont
 void settings_of(const struct rec_job_spec *spec, struct rec_job_settings *ret);
 /* Copy the settings that are set into the specification. */
 void settings_give(const struct rec_job_settings *settings, struct rec_job_spec *spec);
-/* Take settings of these kinds that aren't set from the defaults. */
+/* Take settings of these kinds from the defaults where the job doesn't set them. */
 void settings_fill(struct rec_job_settings *settings, const struct rec_job_settings *defaults, unsigned kinds);
 bool settings_any(const struct rec_job_settings *settings);
 bool setting_plain_said(const struct setting *setting, const struct rec_job_settings *settings);
-/* Only for SHAPE_TEXT. */
+/* Return where the text of a setting of SHAPE_TEXT is. */
 struct slice *setting_text(const struct setting *setting, struct rec_job_settings *settings);
 /* Return the value of a plain setting that isn't a text. */
 int64_t setting_number(const struct setting *setting, const struct rec_job_settings *settings);

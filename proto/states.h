@@ -83,7 +83,7 @@ static inline bool state_terminal(enum job_state state)
 	return state_table[state].kind == KIND_TERMINAL;
 }
 
-/* A run's state is the first of these that applies, in this order. */
+/* The states of a run. The state of a run is the first one that applies, in this order. */
 #define RUN_STATES(X) \
 	X(APPROVAL, "approval", APPROVAL) \
 	X(RUNNING, "running", RUNNING) \

@@ -19,7 +19,7 @@ struct blob {
 
 struct blob *blob_make(struct slice bytes);              /* makes a blob with reference count 1; NULL for no bytes */
 struct blob *blob_hold(struct blob *blob);
-void blob_release(struct blob *blob);                    /* NULL is fine */
+void blob_release(struct blob *blob);                    /* drops a reference; blob may be NULL */
 
 static inline struct slice blob_slice(const struct blob *blob)
 {

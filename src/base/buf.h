@@ -8,24 +8,26 @@
 #include "base/slice.h"
 
 struct buf {
-	uint8_t *data;   /* first of the live bytes */
+	uint8_t *data;   /* first byte that isn't consumed yet */
 	size_t len;
 	size_t cap;      /* bytes allocated from data on */
 	size_t head;     /* bytes already consumed in front of data */
 };
 
-void buf_free(struct buf *buf);                          /* leaves an empty buffer */
-void buf_clear(struct buf *buf);                         /* keeps the memory */
-uint8_t *buf_reserve(struct buf *buf, size_t extra);     /* makes room for extra bytes behind len and returns it */
+void buf_free(struct buf *buf);                          /* frees the memory and leaves an empty buffer */
+void buf_clear(struct buf *buf);                         /* empties the buffer and keeps its memory */
+/* makes room for `extra` bytes behind len and returns where they begin */
+uint8_t *buf_reserve(struct buf *buf, size_t extra);
 void buf_add(struct buf *buf, const void *data, size_t len);
 void buf_add_byte(struct buf *buf, uint8_t byte);
 void buf_add_slice(struct buf *buf, struct slice slice);
 void buf_add_str(struct buf *buf, const char *text);
 void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_addf_args(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-void buf_drop(struct buf *buf, size_t len);              /* remove len bytes from the front */
-void buf_cut(struct buf *buf, size_t len);               /* shorten to len bytes */
+void buf_drop(struct buf *buf, size_t len);              /* remove len bytes from the front of the buffer */
+void buf_cut(struct buf *buf, size_t len);               /* shorten the buffer to its first len bytes */
 struct slice buf_slice(const struct buf *buf);           /* the live bytes; valid until the next change */
-const char *buf_cstr(struct buf *buf);                   /* puts a NUL behind the bytes; len doesn't count it */
+/* returns the bytes with a NUL behind them, which len doesn't count */
+const char *buf_cstr(struct buf *buf);
 
 #endif

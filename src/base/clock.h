@@ -27,9 +27,11 @@ int64_t clock_wall_ms(void);
 uint64_t clock_boot_id(void);            /* returns a number for the machine's present boot; 0: unknown */
 
 #define CLOCK_TEXT_SIZE 32
-const char *clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);    /* 2026-11-18T14:02:09.120Z */
-const char *clock_format_local(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);  /* 14:02:09 */
-const char *clock_format_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);        /* 0:12 12:41 3:05:10 2d04h */
+/* writes UTC as 2026-11-18T14:02:09.120Z */
+const char *clock_format_utc(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);
+const char *clock_format_local(int64_t wall_ms, char out[CLOCK_TEXT_SIZE]);  /* writes the local time as 14:02:09 */
+/* writes a duration as 0:12, 12:41, 3:05:10 or 2d04h */
+const char *clock_format_span(int64_t ms, char out[CLOCK_TEXT_SIZE]);
 /* Parse a UTC time: 2026-11-18T14:02:30Z, or without seconds. 0 or -EINVAL. */
 int clock_parse_utc(struct slice text, int64_t *ret_ms);
 /* Write a duration such as 5m, 90s or 1500ms; clock_parse_span reads the same back. */

@@ -12,11 +12,11 @@
 
 #include "base/slice.h"
 
-struct cron {                            /* for each field, the set of matching values as bits */
+struct cron {                            /* a parsed cron expression: for each field, the matching values as bits */
 	uint64_t minutes;
 	uint32_t hours, days;
 	uint16_t months;
-	uint8_t weekdays;                /* bit 0 is Sunday */
+	uint8_t weekdays;                /* the days of the week, as bits; bit 0 is Sunday */
 	/* Whether the field is a *: then only the other one counts; if neither is, either may match. */
 	bool any_day, any_weekday;
 	/*

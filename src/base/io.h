@@ -14,7 +14,7 @@ struct io_identity {
 };
 
 int io_write_all(int fd, const void *data, size_t len);
-/* Read a whole file. -EFBIG if it is larger than max. */
+/* Read a whole file. Returns -EFBIG if the file is larger than max. */
 int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data);
 /* Write a file by way of a temporary one, fsync and rename: after a crash there is the old content or the new. */
 int io_write_file(int dir_fd, const char *path, const void *data, size_t len, mode_t mode);

@@ -30,7 +30,7 @@ static enum log_level log_most = LOG_LEVEL_INFO;
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct log_limit *limits;
-static char file_path[PATH_MAX];         /* empty: stderr isn't our own file */
+static char file_path[PATH_MAX];         /* path of the log file; empty: stderr isn't our own file */
 static size_t file_max;
 
 void log_init(const char *who, enum log_level level)
@@ -135,7 +135,7 @@ static void write_line(enum log_level level, const char *text)
 	buf_addf(&line, "%s %s %-5s ", clock_format_utc(clock_wall_ms(), stamp), log_who, level_names[level]);
 	text_escape(&line, slice_str(text), TEXT_KEEP_NONE);
 	buf_add_byte(&line, '\n');
-	/* if stderr is closed, nobody can be told */
+	/* the result is ignored: if stderr is closed, nobody can be told */
 	(void)io_write_all(STDERR_FILENO, line.data, line.len);
 	buf_free(&line);
 	look_at_file();
@@ -200,7 +200,7 @@ void log_write(enum log_level level, const char *format, ...)
 	pthread_mutex_unlock(&lock);
 }
 
-/* May this kind of line be logged now? Otherwise count it. */
+/* Check whether this kind of line may be logged now; if not, count the line as left out. */
 static bool take_turn(struct log_limit *limit, enum log_level level)
 {
 	if (!limit->known) {

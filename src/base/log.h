@@ -16,7 +16,7 @@
 #define LOG_FILE_MAX  ((size_t)8 << 20)
 #define LOG_FILES     3                  /* number of old files kept, as .1 (the newest) and so on */
 /* Limits for one kind of line: enough to see what happens, and 9 MB a day if it never stops. */
-#define LOG_BURST     20                 /* lines at once */
+#define LOG_BURST     20                 /* lines of one kind that may be logged at once */
 #define LOG_REFILL_S  3                  /* seconds until one more line is allowed */
 #define LOG_SAMPLE    96                 /* most bytes quoted in the line that reports omitted lines */
 
@@ -33,7 +33,8 @@ struct log_limit {
 	struct log_limit *next;
 };
 
-void log_init(const char *who, enum log_level level);    /* who: a string constant */
+/* who: name of the program in each line, a string constant */
+void log_init(const char *who, enum log_level level);
 /*
  * If stderr is this file now, rename it when it has max bytes (0: LOG_FILE_MAX). The process that notices
  * first does it.

@@ -129,7 +129,7 @@ void *map_remove(struct map *map, uint64_t key)
 	for (at = (hole + 1) & mask; map->slots[at].value; at = (at + 1) & mask) {
 		size_t home = hash_u64(map->slots[at].key) & mask;
 
-		/* an entry may move back only as far as its home slot */
+		/* an entry may move back only as far as the slot that its hash names */
 		if (((at - home) & mask) < ((at - hole) & mask))
 			continue;
 		map->slots[hole] = map->slots[at];

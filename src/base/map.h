@@ -15,14 +15,15 @@ struct map_slot {
 	void *value;
 };
 
-struct map {                       /* number to pointer */
+struct map {                       /* a hash table from numbers to pointers */
 	struct map_slot *slots;
 	size_t count;
 	size_t cap;                /* number of slots: a power of two, or 0 */
 };
 
 void *map_get(const struct map *map, uint64_t key);
-void map_put(struct map *map, uint64_t key, void *value);      /* replaces an old value */
+/* puts a value; an old one of the same key is replaced */
+void map_put(struct map *map, uint64_t key, void *value);
 void *map_remove(struct map *map, uint64_t key);               /* removes an entry; returns its value, or NULL */
 bool map_next(const struct map *map, size_t *cursor, uint64_t *ret_key, void **ret_value);
 /* Shrinks the table to what it holds; never during an iteration. */
@@ -30,12 +31,12 @@ void map_shrink(struct map *map);
 void map_free(struct map *map);
 
 struct name_slot {
-	struct slice name;         /* the name; borrowed: it must live as long as the entry */
+	struct slice name;         /* key of the entry; borrowed: the bytes must live as long as the entry */
 	uint64_t hash;
 	void *value;
 };
 
-struct name_map {                  /* bytes to pointer */
+struct name_map {                  /* a hash table from bytes to pointers */
 	struct name_slot *slots;
 	size_t count;
 	size_t cap;

@@ -12,13 +12,13 @@
 
 enum text_keep {
 	TEXT_KEEP_NONE = 0,
-	TEXT_KEEP_NEWLINE = 1,      /* \n stays */
-	TEXT_KEEP_TAB = 2,          /* \t stays */
+	TEXT_KEEP_NEWLINE = 1,      /* text_escape leaves \n as it is */
+	TEXT_KEEP_TAB = 2,          /* text_escape leaves \t as it is */
 	TEXT_KEEP_COLOUR = 4,       /* colour sequences (SGR) stay, rebuilt from their parsed values */
 };
 
 void text_escape(struct buf *out, struct slice text, unsigned keep);
-/* Is it a control, bidirectional, zero-width or unassigned character? */
+/* Check for a control, bidirectional, zero-width or unassigned character. */
 bool text_is_hidden(uint32_t code);
 size_t text_width(struct slice text);                    /* returns the width of text that is already escaped */
 /* Return how many bytes of the text fit into so many cells. */
@@ -28,9 +28,11 @@ size_t text_clip(struct slice text, size_t cells, size_t *ret_width);
  * *ret_code is U+FFFD if it is invalid.
  */
 size_t text_next(struct slice text, uint32_t *ret_code, int *ret_width);
-bool text_parse_u64(struct slice text, uint64_t *ret_value);   /* decimal digits only */
-bool text_is_name(struct slice text);                    /* is it [A-Za-z0-9_][A-Za-z0-9_.-]* with at most 128 bytes? */
-bool text_is_job_name(struct slice text);                /* is it a name, or NAME[digits], a job of a fan-out? */
+bool text_parse_u64(struct slice text, uint64_t *ret_value);   /* parses a number of decimal digits only */
+/* true: the text is [A-Za-z0-9_][A-Za-z0-9_.-]* with at most 128 bytes */
+bool text_is_name(struct slice text);
+/* true: the text is a name, or NAME[digits] as in a fan-out */
+bool text_is_job_name(struct slice text);
 size_t text_near(size_t len);    /* returns the distance below which a word of this length counts as similar */
 /* Return the number of edits between two words, for "did you mean"; give_up + 1 if it is more than give_up. */
 size_t text_distance(struct slice a, struct slice b, size_t give_up);

@@ -28,13 +28,13 @@ void gen_states(struct buf *out);
 void gen_flags(struct buf *out);
 void gen_events(struct buf *out);
 void gen_moves(struct buf *out);
-void gen_dead(struct buf *out);           /* reasons of dead letters */
-void gen_reasons(struct buf *out);        /* lists the reasons why a job is in its state */
+void gen_dead(struct buf *out);           /* lists the reasons of dead letters */
+void gen_reasons(struct buf *out);        /* lists the reasons why a job is in its present state */
 void gen_diagram(struct buf *out);
 void gen_dot(struct buf *out);
 
 void gen_settings(struct buf *out);
-void gen_conf(struct buf *out);           /* settings of titan.conf */
+void gen_conf(struct buf *out);           /* lists the settings of titan.conf */
 
 void gen_messages(struct buf *out);
 void gen_rights(struct buf *out);

@@ -10,7 +10,7 @@ void page_begin(struct answer_page *page, struct arena *arena, const struct quer
 	page->snapshot.id = query->id;
 }
 
-/* Is there room for a row of this size? The first row always fits. */
+/* Check whether the page has room for a row of this size. The first row always fits. */
 static bool page_has_room(struct answer_page *page, size_t bytes, size_t nodes)
 {
 	if (page->rows > 0 && (page->bytes + bytes > REPLY_BYTES_MAX || page->nodes + nodes > REPLY_NODES_MAX))

@@ -26,7 +26,7 @@ enum room_need {
 	ROOM_FOR_ANSWER,                 /* ROOM_FOR_ANSWER: no disk space, but the answer shows only committed state */
 	/* ROOM_FOR_CANCEL: little space, and it frees some: it may use the last of the reserve. */
 	ROOM_FOR_CANCEL,
-	ROOM_FOR_ACT,                    /* little */
+	ROOM_FOR_ACT,                    /* ROOM_FOR_ACT: little disk space */
 	ROOM_FOR_NEW                     /* ROOM_FOR_NEW: as much space as the new jobs take */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Frames to what they mean: an input for the core, a question, a piece of output, or an error. Decides only
- * whether a frame is well formed and allowed. An error closes the connection; a request that is merely
- * invalid gets an answer, and the connection goes on. The core's state is never touched.
+ * Turns frames into what they mean: an input for the core, a question, a piece of output, or an error. It checks
+ * only whether a frame is well formed and allowed. An error closes the connection; a request that is merely invalid
+ * gets an answer, and the connection goes on. The core's state is never touched.
  */
 #include "master/internal.h"
 
@@ -333,7 +333,7 @@ static enum err on_done(struct incoming_frame *in)
 struct output_check {
 	const struct core *core;
 	uint64_t worker;
-	struct buf refused;              /* array of struct rec_credit */
+	struct buf refused;              /* credits for refused output: array of struct rec_credit */
 };
 
 static bool wanted_cb(const struct rec_output *item, void *arg)
@@ -375,8 +375,8 @@ static enum err on_output(struct incoming_frame *in)
 	enum err err;
 
 	/*
-	 * The worker lost this connection's place to another, or was lost by its silence: it will send the
-	 * output again.
+	 * No worker has this connection any more: it was replaced by a newer one, or its worker was lost for its
+	 * silence. The worker will send the output again.
 	 */
 	if (check.worker == 0)
 		return ERR_NONE;

@@ -21,7 +21,7 @@ struct history {
 	struct query *query;
 	struct store_query *run;         /* the store's answer with the run's row */
 	struct specs *specs;
-	uint64_t index;                  /* index in the graph of the first job wanted */
+	uint64_t index;                  /* index in the graph of the first job that was asked for */
 	struct store_query *jobs;        /* for a new round: pages of jobs, latest first */
 	struct row *rows;                /* for a new round: all rows of the run, passed to the core */
 	struct store_query *question;    /* the question that the store is working on */

@@ -26,7 +26,7 @@ struct principal {
 	/* Number of the principal; votes, submit keys and schedules in the store refer to it. */
 	uint64_t id;
 	char name[LIMIT_NAME_MAX_LEN + 1];
-	const char *origin;              /* how they came here, in a word; static */
+	const char *origin;              /* transport over which the principal came, in a word; static */
 	role_set roles;
 };
 

@@ -71,25 +71,26 @@ enum pause_why { PAUSE_INBOX = 1, PAUSE_LOG = 2, PAUSE_QUERIES = 4, PAUSE_READS 
 
 struct peer_session {
 	struct master *master;
-	uint64_t id;                     /* never reused */
+	uint64_t id;                     /* number of the session, never used again */
 	struct conn *conn;
 	enum session_stage stage;
 	enum peer_kind kind;
 	struct principal principal;      /* the user behind the connection */
-	role_set roles;                  /* roles of the peer, set at HELLO; none before */
+	role_set roles;                  /* roles of the peer, set at HELLO; before that the peer has none */
 	struct caller caller;            /* the attempt behind the connection; job 0: a person or a worker */
 	bool remote;                     /* the connection came by TLS from another machine */
 	char peer[PEER_NAME_MAX];        /* its address, for a remote one */
 	char token[LIMIT_TOKEN_ID_MAX + 1];      /* the token that the peer proved to have; empty: none */
 	int64_t token_made_ms, expires_ms;       /* of the token: when its secret was made; when it expires, 0: never */
-	uint64_t own_run;                /* the run of the attempt in caller */
-	unsigned paused;                 /* bits of enum pause_why */
+	uint64_t own_run;                /* number of the run of the attempt in caller */
+	unsigned paused;                 /* reasons why the session isn't read, bits of enum pause_why */
 	bool closing;
 	size_t unrevealed;               /* bytes for this session in turns that aren't durable yet */
 	size_t queries;                  /* number of unanswered questions */
 	struct askers *askers;           /* the class of askers that a client belongs to; NULL for a worker */
-	struct query *asked, *asked_last;        /* list of its questions, in the order in which they came */
-	struct session_list *list;       /* the session list of its class that it is in, or NULL */
+	/* the session's unanswered questions, in the order in which they came */
+	struct query *asked, *asked_last;
+	struct session_list *list;       /* the list of its class in which the session is; NULL: none */
 	struct peer_session *list_prev, *list_next;   /* neighbours in that list */
 	uint64_t sent_before;            /* bytes sent to the peer when line_pressure.c last looked */
 	unsigned still_ticks;            /* number of looks since the peer last took more than next to nothing */
@@ -117,7 +118,7 @@ struct peer_frames {                            /* frames for one connection, as
 	uint64_t conn;
 	size_t at, len;
 	bool close;
-	struct askers *askers;           /* the askers in whose unread bytes these count, or NULL */
+	struct askers *askers;           /* the class in whose unread bytes these frames count, or NULL */
 };
 
 struct master_turn {
@@ -129,35 +130,36 @@ struct master_turn {
 	bool awaited;                    /* whether a client waits for this turn */
 	/* The turn only answers and is never committed: it may show state that isn't durable. */
 	bool hurried;
-	struct master_turn *next;        /* next in the pool */
+	struct master_turn *next;        /* next turn in the pool of unused turns */
 };
 
 /* ---- questions ---- */
 
 #define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* most bytes of a job's name: NAME, or NAME[*] for a fan-out */
-#define QUERY_IS_ACT 100              /* in query.what beside enum query_what: an act on a run that has left memory */
-#define QUERY_IS_AGAIN 101            /* in query.what: submit a run once more */
-#define QUERY_IS_LOG_READ 102         /* in query.what: a log read that waits for its turn */
+/* value of query.what beside enum query_what: an act on a run that has left memory */
+#define QUERY_IS_ACT 100
+#define QUERY_IS_AGAIN 101            /* value of query.what: submit a run once more */
+#define QUERY_IS_LOG_READ 102         /* value of query.what: a log read that waits for its turn */
 
 struct query {
 	uint64_t conn, id;
 	uint64_t what;
 	uint64_t run, cursor, limit;
 	uint64_t of_sub;                 /* stamp of the subscription whose snapshot page this is; 0: no subscription */
-	bool live_only;                  /* for RUNS: only runs in memory, with numbers below the cursor */
+	bool live_only;                  /* for a query of runs: only runs in memory, with numbers below the cursor */
 	/* Submit key of QUERY_IS_AGAIN; job then holds the new run's name, or is empty. */
 	uint8_t key[16];
-	bool scoped;                     /* for RUNS: only those that the asking job may see */
+	bool scoped;                     /* for a query of runs: only those that the asking job may see */
 	bool reasons;                    /* for RUNS and JOBS: also tell why they wait */
 	int64_t since_ms, until_ms;      /* for RUNS: submitted at or after, and before; 0: any time */
-	enum act_verb verb;              /* the verb of QUERY_IS_ACT */
-	bool own_only;                   /* for QUERY_IS_ACT: the run must belong to the asker */
+	enum act_verb verb;              /* verb of the act of QUERY_IS_ACT */
+	bool own_only;                   /* for QUERY_IS_ACT: the run must belong to the person who asked */
 	uint64_t value;
 	size_t job_len;                  /* the name of a job; for RUNS: the pattern of the run's name */
 	uint8_t job[TARGET_MAX_LEN];
-	struct store_query *found;       /* for RUNS: what the store answered */
+	struct store_query *found;       /* for a query of runs: the rows that the store answered */
 	struct msg_log_read log_read;    /* the request of QUERY_IS_LOG_READ */
-	struct askers *askers;           /* the asker's class */
+	struct askers *askers;           /* the class of the client that asked */
 	bool under_way;                  /* the query counts among the questions that the store has */
 	struct query *next;
 };
@@ -175,7 +177,7 @@ struct master {
 	struct master_options options;
 	struct ev_loop *loop;
 	struct ev_prepare turn_watcher;
-	struct ev_timer due_timer;       /* set to core_next_due */
+	struct ev_timer due_timer;       /* timer set to the time of core_next_due */
 	int64_t due_ns;                  /* the time to which due_timer is set */
 	struct ev_timer publish_timer, end_timer;
 	struct ev_async store_wake, logs_wake;
@@ -209,7 +211,7 @@ struct master {
 	size_t log_reader_first, log_reader_count;
 	struct ev_timer pressure_timer;  /* timer that runs while a class has too many unread answers */
 	struct history *histories;       /* list of the questions that the store is working on */
-	size_t copies;                   /* backups under way */
+	size_t copies;                   /* number of backups under way */
 	struct specs *specs;             /* the graph of the finished run that was last asked for */
 	struct core *core;
 	struct store *store;
@@ -220,20 +222,20 @@ struct master {
 	size_t awaited;                  /* number of turns in commits that a client waits for */
 	struct master_turn *pool;
 	struct publisher *publisher;
-	struct relay *relays;            /* connections of jobs */
+	struct relay *relays;            /* relayed connections of jobs */
 	struct pruner *pruner;
 	struct arena scratch;            /* memory of the turn that is being decided */
 	struct {
 		struct ev_timer timer;   /* timer, active while waiting for a quiet moment */
 		size_t freed;            /* bytes freed since memory was last given back, about */
-		uint64_t inputs;         /* value of stats.inputs when the timer was started */
+		uint64_t inputs;         /* number of inputs (stats.inputs) when the timer was started */
 	} quiet;
 	struct now now;                  /* the time of the turn that is being decided */
 
 	bool serving;
 	bool ending;                     /* the master is ending: new frames aren't read any more */
 	bool end_wanted;                 /* a client asked the master to end */
-	bool end_workers;                /* ... once the workers are gone */
+	bool end_workers;                /* the master ends as soon as the workers are gone */
 	uint64_t end_conn, end_request;
 	bool closing_all;                /* all connections were told to close */
 	struct error failure;            /* the error with which the master ends, if any */
@@ -264,7 +266,7 @@ struct master_turn *turn_new(struct master *master);
 void turn_free(struct master *master, struct master_turn *turn);
 void turn_pool_drop(struct master *master);      /* free the turns that wait to be reused */
 void turn_pool_free(struct master *master);      /* free all turns when the master ends */
-void master_stay_awake(struct master *master);                   /* run another turn at once */
+void master_stay_awake(struct master *master);                   /* makes the loop run another turn at once */
 
 /* quiet.c */
 void quiet_init(struct master *master);
@@ -309,11 +311,11 @@ size_t session_count(const struct master *master, enum peer_kind kind);
 enum err dispatch_frame(struct peer_session *session, const struct frame *frame, struct error *error);
 
 /* answer_page.c */
-struct answer_page {                            /* the rows of one frame */
+struct answer_page {                            /* one page of an answer: the rows of one frame */
 	struct msg_snapshot snapshot;
 	struct arena *arena;
 	size_t limit, rows;
-	size_t bytes, nodes;             /* so far, by estimate */
+	size_t bytes, nodes;             /* size of the page so far, by estimate */
 };
 
 void page_begin(struct answer_page *page, struct arena *arena, const struct query *query);
@@ -336,9 +338,9 @@ uint64_t page_add_workers(struct master *master, struct answer_page *page, uint6
 void line_init(struct master *master);
 void line_open(struct peer_session *session);         /* make a new client, which has sent HELLO, an asker of its class */
 void line_add(struct peer_session *session, struct query *query);
-/* Put a query first in its line: what it waited for is there. */
+/* Put a query first in its line again, because what it waited for has arrived. */
 void line_add_first(struct master *master, struct query *query);
-/* The session has room for answers again: answer its questions. */
+/* Answer the session's questions, because it has room for answers again. */
 void line_go_on(struct peer_session *session);
 /*
  * May the query use the reader now? True: it counts as using it until line_reader_done. False: it was put
@@ -364,7 +366,7 @@ struct query *query_new(struct peer_session *session, uint64_t id, uint64_t what
 /* Free a query that was answered, or whose asker is gone. */
 void query_free(struct master *master, struct query *query);
 void query_run(struct master *master, struct master_turn *turn, struct query *query);
-bool query_may_hurry(uint64_t what);     /* may a question of this kind be answered while the store has no room? */
+bool query_may_hurry(uint64_t what);     /* true: this kind of question may be answered while the store has no room */
 struct u64_list query_counts(struct master *master);
 void query_no_run(const struct master *master, struct error *error, uint64_t run);
 void query_no_job(struct error *error, const struct query *query);
@@ -401,10 +403,10 @@ bool serials_index(struct graph_serials *serials, uint64_t job, uint64_t *ret_in
 
 /* uploads.c */
 void uploads_init(struct master *master);
-/* May the session begin another upload of this size? */
+/* Check whether the session may begin another upload of this size. */
 enum err uploads_admit(struct peer_session *session, uint64_t bytes, struct error *error);
 void uploads_add(struct peer_session *session, struct upload *upload, uint64_t bytes);
-/* May the upload grow by so much? If so, charge it. */
+/* Check whether the upload may grow by so much; if so, charge it. */
 enum err uploads_grow(struct upload *upload, uint64_t bytes, struct error *error);
 void uploads_refuse(struct upload *upload, const struct error *error);
 void uploads_remove(struct upload *upload);      /* remove an upload from the list of charged ones */
@@ -420,7 +422,7 @@ void relay_forget(struct master *master, uint64_t conn);
 void relay_free_all(struct master *master);
 
 /* scope.c */
-/* May the job behind this connection see the run? */
+/* Check whether the job behind this connection may see the run. */
 bool scope_has_run(const struct peer_session *session, uint64_t run);
 
 /* history.c, history_page.c */
@@ -430,7 +432,7 @@ void history_answers(struct master *master);                     /* handle the a
 void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
 /* Called when the core has taken the rows of a run to be opened again. */
 void history_reopened(struct master *master, struct history *history);
-void history_free_answer(struct store_query *answer);            /* NULL is fine */
+void history_free_answer(struct store_query *answer);            /* frees an answer of the store, which may be NULL */
 void history_free(struct master *master);
 
 /* measures.c */
@@ -449,7 +451,8 @@ void prune_logs(struct master *master, struct log_answer *answer);       /* hand
 /* Called when the turn with this step of pruning was decided. */
 void prune_stepped(struct master *master, const struct input_prune *prune);
 size_t prune_left(const struct master *master);                  /* return the number of runs that are partly removed */
-void prune_revealed(struct master *master);                      /* turns have been revealed */
+/* called when turns have been revealed: go on with pruning */
+void prune_revealed(struct master *master);
 
 /* copies.c */
 void copies_answer(struct master *master);                       /* answer the clients whose backups are complete */
@@ -458,11 +461,12 @@ void copies_free(struct master *master);
 
 /* recent.c: what changed in the last turns */
 struct recent;
-struct recent *recent_new(size_t cap);                           /* cap 0: LIMIT_RECENT_CHANGES */
+/* cap: how many changes to remember; 0: LIMIT_RECENT_CHANGES */
+struct recent *recent_new(size_t cap);
 void recent_free(struct recent *recent);
 /* Add the changes of a turn; called for each turn, in order. */
 void recent_add(struct recent *recent, const struct outbox *outbox);
-uint64_t recent_turn(const struct recent *recent);               /* the last turn added */
+uint64_t recent_turn(const struct recent *recent);               /* returns the number of the last turn added */
 uint64_t recent_mark(const struct recent *recent, uint64_t turn);
 /* Do we know everything that changed after the mark? */
 bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The lines of questions. Each connection has its own line, and connections are answered in turn, one
- * question each, so a peer with many questions delays only itself. A turn answers as many questions as the
- * budget allows (budget.h), separately for people and jobs; the rest wait for the next turn, after all other
- * input.
+ * The lines of questions. Each connection has its own line, and connections are answered in turn, one question
+ * each, so a peer with many questions delays only itself. A turn answers as many questions as the budget allows
+ * (budget.h), separately for people and jobs; the rest wait for the next turn, after all other input.
  *
- * A connection is in one list at most: in its class's line, or in held until the store or the logs have less
- * to do. A connection with too many untaken answers is in no list until it has drained. The questions of a
- * peer that has hung up are dropped. A log reading that finds no room waits here, too.
+ * A connection is in one list at most: in its class's line, or in held until the store or the logs have less to do.
+ * A connection with too many unread answers is in no list until it has read them. The questions of a peer that has
+ * hung up are dropped. A log reading that finds no room waits here, too.
  */
 #include "master/internal.h"
 
@@ -223,7 +222,7 @@ static struct peer_session *next_asker(struct askers *askers)
 		list_remove(session);
 		if (conn_peer_gone(session->conn))
 			drop_questions(session);
-		/* A session with too many untaken answers comes back when it has drained. */
+		/* A session with too many unread answers comes back when it has read them. */
 		if (!session->closing && session->asked && session_queued(session) <= QUERY_QUEUE_MAX)
 			return session;
 	}

@@ -22,7 +22,7 @@ struct live_tail {                         /* the live tail of one attempt; all 
 	size_t bytes;
 };
 
-struct live_tail_pool {                    /* totals over all attempts */
+struct live_tail_pool {                    /* totals over the live tails of all attempts */
 	uint64_t number;
 	size_t bytes;
 };

@@ -10,7 +10,7 @@ struct file {
 	struct logfile log;
 	uint64_t conn;                   /* the connection that sent the latest piece */
 	bool credit_due[2];              /* indexed by stream: credit for stdout, stderr is due */
-	bool ended;                      /* the attempt has ended: forget the file once it is synced */
+	bool ended;                      /* the attempt has ended: its file is forgotten once it is synced */
 	struct live_tail live_tail;
 	bool complained;
 	struct file *chain;              /* next file of the same job (another attempt) */

@@ -126,7 +126,7 @@ void logfile_name(const struct logfile *file, const char *suffix, char ret_name[
 		 (unsigned long long)file->job, (unsigned long long)file->epoch, suffix);
 }
 
-/* The index is damaged: rebuild it from the records. */
+/* Rebuild a damaged index of a compressed log from its records. */
 static int rebuild(int fd, struct logpack *pack)
 {
 	struct logpack_facts facts = { 0 };

@@ -25,9 +25,9 @@
 
 struct logfile {
 	uint64_t run, job, epoch;
-	int fd;                          /* -1: not open now */
+	int fd;                          /* descriptor of the log file; -1: it isn't open now */
 	bool known;                      /* the fields below are what the file says */
-	bool dirty;                      /* the file was written to since its last sync */
+	bool dirty;                      /* the log was written to since its last sync */
 	bool fresh;                      /* the file's name isn't synced yet */
 	uint64_t size;                   /* end of the last whole record in the file */
 	uint64_t kept;                   /* number of bytes of output in the file */
@@ -41,7 +41,7 @@ struct logfile {
 	bool unnoted;                    /* the number dropped has grown since the last note was written */
 	uint64_t note_at;                /* place of the note, if that is the last record; else 0 and has_note false */
 	bool has_note;
-	struct logpack_facts synced;     /* state of the file when it was last known to be on disk */
+	struct logpack_facts synced;     /* state of the log when it was last known to be on disk */
 	bool broken;                     /* a sync failed: no writing or syncing before logfile_mend */
 	/* The log is lossless and couldn't be written: bytes after received[] must be sent again. */
 	bool stuck;
@@ -56,9 +56,9 @@ int logfile_open(struct logfile *file, int logs_fd, bool create);
 /* Close the descriptor and keep what is known of the file. */
 void logfile_close(struct logfile *file);
 void logfile_free(struct logfile *file);                 /* close the descriptor and forget everything about the file */
-/* Path below logs_fd. */
+/* Write the path of the log, relative to logs_fd, with a suffix. */
 void logfile_name(const struct logfile *file, const char *suffix, char ret_name[LOGFILE_NAME]);
-/* Do these pieces contain bytes that the file doesn't have? */
+/* Check whether these pieces contain bytes that the file doesn't have. */
 bool logfile_wants(const struct logfile *file, const struct rec_output *items, size_t count);
 /* Turn the compressed form back into the plain one, synced, because more output has to be written. */
 int logfile_thaw(struct logfile *file, int logs_fd);
@@ -68,7 +68,7 @@ int logfile_thaw(struct logfile *file, int logs_fd);
  * line.
  */
 int logfile_append(struct logfile *file, const struct rec_output *items, size_t count);
-/* The file can't be opened: count these pieces as dropped. */
+/* Count these pieces as dropped, because the file can't be opened. */
 void logfile_lose(struct logfile *file, const struct rec_output *items, size_t count);
 /* The job wrote total bytes: count as dropped by the worker what neither came nor was counted. */
 int logfile_complete(struct logfile *file, uint64_t total, int64_t wall_ms);

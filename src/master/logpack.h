@@ -49,7 +49,7 @@ struct packer *packer_new(int fd);               /* writes into an empty file, w
 int packer_add(struct packer *packer, struct slice records);     /* add one frame; at most LOGPACK_FRAME_MAX bytes */
 /* Write the index of the compressed file; nothing is synced. */
 int packer_end(struct packer *packer, const struct logpack_facts *facts);
-uint64_t packer_size(const struct packer *packer);               /* bytes written so far */
+uint64_t packer_size(const struct packer *packer);               /* returns the bytes written so far */
 void packer_free(struct packer *packer);
 
 #endif

@@ -19,13 +19,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define SLICE_REMOVE  32                 /* files in one step */
+#define SLICE_REMOVE  32                 /* most files removed in one step */
 #define SLICE_MEASURE 256
 #define PASSES_MAX    8                  /* passes over a directory that somebody keeps filling */
 #define NAME_SIZE     24
 
 struct prune_work {
-	uint64_t run;                    /* 0: measure all runs */
+	uint64_t run;                    /* number of the run to remove; 0: measure all runs */
 	uint64_t bytes;
 	struct prune_work *next;
 };

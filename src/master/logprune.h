@@ -10,18 +10,19 @@
 
 #include "master/logs.h"
 
-#define LOGPRUNE_SYNCED 64               /* directories removed per sync */
+#define LOGPRUNE_SYNCED 64               /* number of directories removed per sync */
 
 struct logprune {
 	int logs_fd;
-	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes the answer over */
+	/* called with each answer, which it takes over */
+	void (*answer_cb)(void *arg, struct log_answer *answer);
 	void *arg;
 	struct prune_work *first, *last;
 	DIR *dir;                        /* directory of the run that is being removed or measured */
-	unsigned passes;                 /* passes over that directory */
+	unsigned passes;                 /* how often that directory was gone through */
 	struct log_size done[LOGPRUNE_SYNCED];   /* runs whose directories were removed, but not yet reported */
 	size_t done_count;
-	DIR *all;                        /* directory that contains those of all runs, open while measuring */
+	DIR *all;                        /* the directory of all runs' directories, open while measuring */
 	struct log_size *sizes;
 	size_t size_count, size_cap;
 };

@@ -16,7 +16,7 @@ enum log_answer_kind { LOG_FRAMES, LOG_REMOVED, LOG_MEASURED };
 
 struct log_size {                        /* size of a run's directory */
 	uint64_t run, bytes;
-	bool failed;                     /* the directory couldn't be removed */
+	bool failed;                     /* the run's directory couldn't be removed */
 };
 
 struct log_answer {
@@ -25,7 +25,7 @@ struct log_answer {
 	struct log_size *sizes;
 	size_t size_count;
 	uint64_t conn;
-	bool is_read;                    /* the answer is for a logs_read */
+	bool is_read;                    /* the answer belongs to a logs_read */
 	struct buf frames;               /* encoded frames: CREDIT, LOG_DATA or ERROR */
 	struct log_answer *next;
 };
@@ -39,9 +39,10 @@ void logs_close(struct logs *logs);              /* writes and syncs what is que
 enum err logs_append(struct logs *logs, uint64_t conn, struct slice body,
 		     bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error);
 void logs_read(struct logs *logs, uint64_t conn, const struct msg_log_read *msg);
-/* Say that these attempts send no more output. */
+/* Tell the logs that these attempts send no more output. */
 void logs_ended(struct logs *logs, const struct rec_done *items, size_t count);
-void logs_run_ended(struct logs *logs, uint64_t run);    /* the run's end is durable: its logs may be compressed */
+/* tells the logs that the run's end is durable: its logs may be compressed */
+void logs_run_ended(struct logs *logs, uint64_t run);
 /* Called once, before any output, with the live runs; the logs of all others may be compressed. */
 void logs_resume(struct logs *logs, const uint64_t *live, size_t count);
 void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* get a recent copy of the statistics */
@@ -50,10 +51,11 @@ void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* get 
  * Answered by LOG_REMOVED.
  */
 void logs_remove(struct logs *logs, uint64_t run);
-void logs_measure(struct logs *logs);            /* answered by LOG_MEASURED */
-size_t logs_queued(struct logs *logs);           /* bytes waiting to be written */
-size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* the same, of one connection */
-struct log_answer *logs_take(struct logs *logs); /* take the next answer; NULL: none; free it with log_answer_free */
+void logs_measure(struct logs *logs);            /* measures the directories of all runs; answered by LOG_MEASURED */
+size_t logs_queued(struct logs *logs);           /* returns the bytes of output waiting to be written */
+size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* the same as logs_queued, for one connection */
+/* takes the next answer, to be freed with log_answer_free; NULL: there is none */
+struct log_answer *logs_take(struct logs *logs);
 void log_answer_free(struct log_answer *answer);
 
 #endif

@@ -20,9 +20,9 @@ struct log_work {
 	struct msg_log_read read;
 	struct rec_done *ended;
 	size_t ended_count;
-	uint64_t *runs;                  /* for WORK_RUN_ENDED: the run that ended; for WORK_RESUME: the live runs */
+	uint64_t *runs;                  /* WORK_RUN_ENDED: the run that ended; WORK_RESUME: the live runs */
 	size_t run_count;
-	uint64_t run;                    /* the run to remove */
+	uint64_t run;                    /* number of the run whose logs are to be removed */
 	struct log_work *next;
 };
 
@@ -32,7 +32,8 @@ struct logs {
 	pthread_cond_t more;
 	struct log_work *first, *last;
 	size_t queued;
-	struct map queued_by;            /* connection to its queued bytes, stored as a pointer */
+	/* map from a connection to its number of queued bytes, stored as a pointer */
+	struct map queued_by;
 	struct log_answer *answers, *last_answer;
 	struct squeeze_stats stats;      /* recent copy of the thread's statistics */
 	bool ending;
@@ -43,7 +44,7 @@ struct logs {
 	struct logprune prune;           /* the pruning of logs; used by the thread alone */
 };
 
-void *logs_thread_run(void *arg);                        /* arg: struct logs */
+void *logs_thread_run(void *arg);                        /* the thread's main function; arg: struct logs */
 void logs_answer_cb(void *arg, struct log_answer *answer);       /* arg: struct logs; queues an answer for logs_take */
 void logs_work_free(struct log_work *work);
 /* Add to the queued bytes; the caller holds the lock. */

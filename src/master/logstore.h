@@ -16,8 +16,9 @@ struct credit;
 
 struct logstore {
 	int dir_fd;
-	size_t fds_max;                  /* most files open at once */
-	void (*answer_cb)(void *arg, struct log_answer *answer);         /* takes the answer over */
+	size_t fds_max;                  /* most log files open at once */
+	/* called with each answer, which it takes over */
+	void (*answer_cb)(void *arg, struct log_answer *answer);
 	void *arg;
 	int64_t sync_due_ns;             /* when files are to be synced; TIME_NEVER: none needs a sync */
 	struct map files;                /* maps a job's number to the log files of its attempts */
@@ -42,7 +43,7 @@ void logstore_ended(struct logstore *logstore, const struct rec_done *items, siz
 /* Close all files of a run whose directory will be removed. */
 void logstore_drop(struct logstore *logstore, uint64_t run);
 void logstore_credit(struct logstore *logstore);       /* give credit for what was appended since the last time */
-void logstore_sync(struct logstore *logstore);         /* sync all files that need it */
+void logstore_sync(struct logstore *logstore);         /* syncs all log files that need it */
 int64_t logstore_due(const struct logstore *logstore); /* return when logstore_wake has work; TIME_NEVER: none */
 void logstore_wake(struct logstore *logstore, bool busy);      /* do the work that is due; busy: only what can't wait */
 

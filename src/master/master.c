@@ -23,7 +23,7 @@
 #include "master/remote.h"
 
 #define LINGER_NS (2 * NS_PER_MS)        /* longest delay of a commit while no client waits and no slot can run dry */
-#define END_S     3.0                    /* seconds that connections have to take what is left for them */
+#define END_S     3.0                    /* seconds that connections have at the end to take their last frames */
 
 /* ---- ending ---- */
 

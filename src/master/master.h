@@ -18,14 +18,14 @@ struct prune_rules {
 struct master_options {
 	struct statedir statedir;
 	int ready_fd;                    /* descriptor that gets one byte when the master serves; -1: none */
-	int64_t heartbeat_ms, lease_ms, grace_ms;    /* 0: the defaults */
+	int64_t heartbeat_ms, lease_ms, grace_ms;    /* time limits of workers; 0: the defaults */
 	uint64_t seed;                   /* seed of random numbers; 0: a random seed from the system */
 	/* Sizes for tests; 0: RECENT_CHANGES and SUB_QUEUE_MAX of limits.def. */
 	size_t recent_changes, sub_queue;
 	uint64_t upload_bytes;           /* for tests: upload limits; 0: those of budget.h */
 	int64_t upload_yield_ms;         /* for tests: UPLOAD_YIELD_NS in ms; 0: that of budget.h */
 	struct prune_rules prune;
-	struct people people;            /* users besides our own */
+	struct people people;            /* users who may connect, besides the master's own */
 	const char *listen;              /* TCP addresses to listen on, separated by commas; NULL or empty: none */
 };
 

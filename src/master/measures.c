@@ -38,7 +38,8 @@ void metrics_start(struct master *master)
 	ev_check_init(&master->woken, woken_cb);
 	ev_prepare_init(&master->about_to_sleep, sleep_cb);
 	ev_set_priority(&master->woken, EV_MAXPRI);
-	ev_set_priority(&master->about_to_sleep, EV_MINPRI);     /* runs after the turn */
+	/* lowest priority: this watcher runs after the turn */
+	ev_set_priority(&master->about_to_sleep, EV_MINPRI);
 	master->woken.data = master->about_to_sleep.data = master;
 	ev_check_start(master->loop, &master->woken);
 	ev_prepare_start(master->loop, &master->about_to_sleep);

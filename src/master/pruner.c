@@ -106,7 +106,7 @@ static void logs_retry(struct master *master)
 	step_logs(master);
 }
 
-/* Start what the sweep needs next; false: nothing, it is finished. */
+/* Start what the sweep needs next. Returns false if it needs nothing, so it is finished. */
 static bool sweep_on(struct master *master, struct sweep *sweep)
 {
 	struct pruner *pruner = master->pruner;

@@ -9,17 +9,18 @@ struct pruner {
 	struct sweep *first, **end;
 	size_t count;
 	struct ev_timer pause, every;
-	struct store_query *runs, *parts, *turns;        /* answers of the store */
+	struct store_query *runs, *parts, *turns;        /* rows that the store answered: runs, parts, turns */
 	uint64_t *candidates;            /* indexes into runs of the runs that may be removed */
 	size_t candidate_count, candidate_at;
-	uint64_t as_of;                  /* the turn at which runs were read */
+	uint64_t as_of;                  /* the turn as of which the runs were read */
 	struct store_query *question;    /* the question about pruning that the store is working on */
 	bool measuring;                  /* whether the logs' thread is measuring the logs */
 	/* A step was decided and isn't durable yet; step_turn and step_ns say in which turn and when. */
 	bool stepping;
 	uint64_t step_turn;
 	int64_t step_ns;
-	int64_t history_ns;              /* when the standing rules of history are due, once there is a turn */
+	/* when the rules of history are applied next, by the first turn after that time */
+	int64_t history_ns;
 	struct row *step_rows;
 	uint64_t *gone;                  /* runs whose logs are removed, for the next step */
 	size_t gone_count, gone_cap;
@@ -32,8 +33,8 @@ struct pruner {
 /* pruner.c */
 void prune_go(struct master *master);                    /* start all pruning that can be done now */
 /*
- * The standing rules of what turns changed, and of acts. Turns ask, not a timer: while there is none nothing gets older that
- * takes room, and the master sleeps.
+ * Apply the rules that limit the rows of `change` and of acts, if they are due. Each turn calls this, not a timer:
+ * without turns nothing new is stored, and an idle master can sleep.
  */
 void prune_history(struct master *master);
 void prune_drop_answer(struct store_query **answer);

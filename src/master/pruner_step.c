@@ -51,7 +51,7 @@ static size_t step_rows(struct pruner *pruner)
 	return count;
 }
 
-/* The rows of a history that go, from the first of what was read. */
+/* Put into the input which rows of a history are removed: the first ones of those that were read. */
 static void step_history(const struct pruner *pruner, const struct sweep *sweep, struct input_prune *prune)
 {
 	const struct store_query *rows = pruner->turns;
@@ -74,7 +74,7 @@ static void step_history(const struct pruner *pruner, const struct sweep *sweep,
 	}
 }
 
-/* Tell the sweep what of it went. */
+/* Report to the sweep how many rows of the history the step removed. */
 static void history_stepped(struct pruner *pruner)
 {
 	struct sweep *sweep = pruner->first;

@@ -37,7 +37,7 @@ struct publisher {
 
 /* publish.c */
 bool sub_has_changes(const struct sub *sub);
-/* Is there room for a large frame to this client? */
+/* Check whether a large frame may be sent to this client. */
 bool sub_has_room(const struct master *master, const struct peer_session *session);
 void sub_begin_snapshot(struct master *master, struct sub *sub);
 /*

@@ -15,7 +15,7 @@
 #define QUIET_INPUTS   1000              /* at most this many inputs in that time count as quiet */
 #define FREED_ENOUGH   ((size_t)16 << 20)
 #define INBOX_KEEP     1024
-#define JOB_BYTES      256               /* memory of a job, about, with its edges and specification */
+#define JOB_BYTES      256               /* estimate of a job's memory, with its edges and specification */
 
 void quiet_give_back(struct master *master)
 {

@@ -20,7 +20,7 @@ struct recent {
 	struct recent_change *ring;
 	size_t cap, first, count;
 	uint64_t lost;                   /* all changes after this turn are in the ring */
-	uint64_t newest;                 /* the last turn added */
+	uint64_t newest;                 /* number of the last turn added */
 	uint64_t process;                /* this process's number, above the bits of a turn; never 0 */
 };
 

@@ -11,8 +11,8 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define ITEM_BYTES  64                   /* most bytes of an item without its contents */
-#define ITEMS_MAX   8192                 /* most items in a frame */
+#define ITEM_BYTES  64                   /* most bytes of an item in a frame, without its contents */
+#define ITEMS_MAX   8192                 /* most items packed into one frame */
 
 struct place_in_order {
 	uint64_t conn;

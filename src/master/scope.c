@@ -7,7 +7,7 @@
 #include "master/dispatch.h"
 
 union request {
-	uint64_t id;                     /* every request begins with its id */
+	uint64_t id;                     /* id of the request, the first field of every request */
 	struct msg_submit submit;
 	struct msg_graph_begin begin;
 	struct msg_query query;

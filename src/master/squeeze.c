@@ -34,7 +34,7 @@ struct name {
 
 struct squeezing {
 	uint64_t run;
-	int fd;                          /* the run's directory */
+	int fd;                          /* descriptor of the run's directory */
 	DIR *dir;                        /* the run's directory, while the names in it are being listed */
 	struct name *files;
 	size_t count, cap, at;
@@ -294,7 +294,8 @@ static void take_name(struct squeeze *squeeze, struct squeezing *now, const char
 	char *end;
 
 	if (len > 4 && strcmp(name + len - 4, ".new") == 0) {
-		unlinkat(now->fd, name, 0);      /* left by a master that died while writing it */
+		/* remove a temporary file left by a master that died while writing it */
+		unlinkat(now->fd, name, 0);
 		return;
 	}
 	file.job = strtoull(name, &end, 10);
@@ -350,7 +351,7 @@ void squeeze_step(struct squeeze *squeeze)
 {
 	int64_t before_ns = clock_mono_ns(), after_ns;
 
-	/* No other run waits: take up again those that were put off. */
+	/* If no other run waits, take up again the runs that were put off. */
 	if (!squeeze->now && squeeze->run_at == squeeze->run_count && squeeze->later_count > 0) {
 		for (size_t i = 0; i < squeeze->later_count; i++)
 			append(&squeeze->runs, &squeeze->run_count, &squeeze->run_cap, squeeze->later[i]);
@@ -378,7 +379,7 @@ void squeeze_written(struct squeeze *squeeze, uint64_t run, uint64_t job, uint64
 		return;
 	for (size_t i = 0; i < now->renamed_count; i++)
 		if (now->renamed[i].job == job && now->renamed[i].epoch == epoch)
-			now->renamed[i].job = 0;         /* the plain form has more output by now */
+			now->renamed[i].job = 0;         /* keep the plain form: it got more output */
 	now->busy |= now->packer != NULL || now->renamed_count > 0;
 	if (now->packer && now->files[now->at].job == job && now->files[now->at].epoch == epoch)
 		give_up(squeeze, now, 0);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct squeeze_stats {
-	uint64_t files, bytes_before, bytes_after;       /* totals since the start */
+	uint64_t files, bytes_before, bytes_after;       /* totals since the master's start */
 	uint64_t runs_waiting, files_waiting;
 };
 
@@ -32,8 +32,8 @@ struct squeeze {
 	size_t run_count, run_at, run_cap;
 	uint64_t *later;                 /* runs with logs that were being written; tried again after the others */
 	size_t later_count, later_cap;
-	int64_t patience_ns;             /* pause before that; grows */
-	struct squeezing *now;           /* the run at work; NULL: none */
+	int64_t patience_ns;             /* pause before runs in `later` are tried again; it grows */
+	struct squeezing *now;           /* the run whose logs are being compressed; NULL: none */
 	struct squeeze_stats stats;
 };
 

@@ -60,13 +60,16 @@ size_t sweep_history_goes(const struct sweep *sweep, const struct store_query *r
 {
 	bool aged = history_ms(sweep, sweep->history) > 0;
 	bool bounded = sweep->history == HISTORY_PAST && sweep->rule.past_bytes > 0;
-	/* The latest act stays: the chain goes on from it. */
+	/* Never remove the latest act: the chain of hashes continues from it. */
 	size_t most = rows->row_count - (sweep->history == HISTORY_ACTS && rows->row_count > 0 && rows->row_count < LIMIT_PRUNE_ROWS);
 	size_t count = 0;
 
 	for (; count < most; count++) {
 		const struct row *row = &rows->rows[count];
-		/* What is behind it: with it there may be too much by one turn. */
+		/*
+		 * The bytes of all changes after this row. The row itself stays even if it exceeds the limit, so
+		 * there may be one turn too much.
+		 */
 		uint64_t behind = bounded ? number_at(row->change.body, 8) - number_at(row->change.body, 0) : 0;
 
 		if (!(aged && wall_ms_of(row) < sweep->history_before_ms[sweep->history]) &&

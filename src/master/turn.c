@@ -147,7 +147,7 @@ static bool is_gone(struct master *master, const struct core_input *input)
 		return false;
 	session = session_find(master, input->conn);
 	if (!session)
-		return true;             /* the asker is gone */
+		return true;             /* the client that asked has gone */
 	query = query_new(session, input->request, QUERY_IS_ACT);
 	query->run = run;
 	query->verb = input->kind == INPUT_CANCEL ? ACT_CANCEL : input->act.verb;

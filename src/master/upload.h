@@ -15,8 +15,8 @@ struct upload {
 	uint64_t id;                     /* id of the client's request, on its connection */
 	uint8_t key[16];
 	struct slice name;               /* name of the run; a copy of its own */
-	uint64_t declared;               /* number of jobs promised */
-	uint64_t count;                  /* number of jobs that have come */
+	uint64_t declared;               /* number of jobs that the client promised */
+	uint64_t count;                  /* number of jobs that have arrived */
 	uint32_t max_jobs;
 	struct slice tenant;             /* the run's tenant, a copy of its own; empty: the owner's own tenant */
 	struct slice concurrency;        /* the run's concurrency group, a copy of its own */
@@ -50,6 +50,6 @@ enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, st
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error);
 /* Free the parts of a refused upload now; the upload itself is freed later. */
 void upload_drop(struct upload *upload);
-void upload_free(struct upload *upload);         /* NULL is fine */
+void upload_free(struct upload *upload);         /* frees the upload, which may be NULL */
 
 #endif

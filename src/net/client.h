@@ -13,10 +13,10 @@ struct client;
 
 /* Connect and say HELLO. ERR_UNREACHABLE, naming the command that starts a master, if there is none. */
 enum err client_open(const struct statedir *statedir, struct client **ret_client, struct error *error);
-void client_close(struct client *client);                /* NULL is fine */
+void client_close(struct client *client);                /* closes the client, which may be NULL */
 /* Descriptor to poll after client_receive returned ERR_PENDING. */
 int client_fd(const struct client *client);
-short client_events(const struct client *client);        /* events to poll for */
+short client_events(const struct client *client);        /* events of poll to wait for, with client_fd */
 /* Connect over TCP to a master on another machine, with a key (keyfile.h). */
 struct key;
 enum err client_open_remote(const char *address, const struct key *key, struct client **ret_client, struct error *error);

@@ -18,7 +18,7 @@
 #define KEEP_OUT       READ_SIZE         /* most memory kept by an empty queue */
 #define CLOSE_S        1.0
 
-/* Update the tally after a possible change of the queue. */
+/* Update the owner's count of unsent bytes (tally) after the queue may have changed. */
 static void count_queue(struct conn *conn)
 {
 	size_t queued = conn->tally ? conn->out.len : 0;
@@ -52,7 +52,7 @@ static void watch_for(struct ev_loop *loop, struct ev_io *io, bool wanted)
 		ev_io_stop(loop, io);
 }
 
-/* Watch for what reading and writing wait for, which may have changed. */
+/* Start and stop the descriptor's watchers by what reading and writing wait for now. */
 static void watch(struct conn *conn)
 {
 	const struct transport *transport = conn->transport;
@@ -157,7 +157,10 @@ void conn_flush(struct conn *conn)
 			conn->was_full = true;
 			conn->blocked = true;
 			watch(conn);
-			/* Writing may have used up the readiness that reading waits for. */
+			/*
+			 * Reading waits for the descriptor to become writable; this write may have used up that
+			 * event, so try to read now.
+			 */
 			if (conn->transport->read_want == TRANSPORT_WRITE)
 				conn_want(conn, WANT_READ);
 			return;
@@ -328,7 +331,10 @@ void conn_read(struct conn *conn)
 	if (conn->transport->holds && conn->state == CONN_OPEN && !conn->paused)
 		conn_want(conn, WANT_READ);
 	watch(conn);
-	/* Reading may have used up the readiness that writing waits for. */
+	/*
+	 * Writing waits for the descriptor to become readable; this read may have used up that event, so try to
+	 * write now.
+	 */
 	if (conn->blocked && conn->transport->write_want == TRANSPORT_READ)
 		conn_flush(conn);
 }

@@ -14,7 +14,7 @@
 
 struct ev_loop;
 struct conn;
-struct conn_set;                         /* all connections of a loop */
+struct conn_set;                         /* all connections of one loop */
 
 struct conn_ops {
 	/* A whole frame has arrived; its bytes are valid until the callback returns. */
@@ -47,13 +47,13 @@ void conn_set_max_queue(struct conn *conn, size_t max_queue);
 void conn_send(struct conn *conn, enum opcode op, const void *msg);
 void conn_send_frames(struct conn *conn, struct slice frames);   /* queue frames that are already encoded */
 size_t conn_queued(const struct conn *conn);
-/* Count the connection's unsent bytes in *tally, too; NULL: no more. The tally must outlive the connection. */
+/* From now on add this connection's unsent bytes to *tally; NULL: stop. The tally must outlive the connection. */
 void conn_set_tally(struct conn *conn, size_t *tally);
-uint64_t conn_sent(const struct conn *conn);                     /* bytes sent so far */
-/* Has the peer hung up, even if that hasn't been read yet? */
+uint64_t conn_sent(const struct conn *conn);                     /* returns the number of bytes sent so far */
+/* Check whether the peer has hung up, even if that hasn't been read yet. */
 bool conn_peer_gone(const struct conn *conn);
 void conn_pause(struct conn *conn, bool pause);                  /* stop reading from the peer, or go on */
-void conn_fail(struct conn *conn, const struct error *why);      /* send ERROR, then close */
+void conn_fail(struct conn *conn, const struct error *why);      /* send an ERROR frame, then close the connection */
 /* Close the connection when the queue has been sent, after 1 s at most. */
 void conn_close(struct conn *conn);
 void conn_cut(struct conn *conn, const struct error *why);       /* close the connection now and drop the queue */

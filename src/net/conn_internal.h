@@ -39,9 +39,9 @@ struct conn {
 	struct transport *transport;
 	/* Watchers of its descriptor: reading and writing may each wait for either. */
 	struct ev_io readable, writable;
-	struct ev_timer deadline;            /* time limit of closing */
+	struct ev_timer deadline;            /* timer that ends a slow closing */
 	size_t max_body, max_queue;
-	size_t frames_at_once;               /* 0: no limit */
+	size_t frames_at_once;               /* most frames delivered in one go; 0: no limit */
 	/* The limit frames_at_once was reached: the buffer may hold whole frames, and nothing is read. */
 	bool had_turn;
 	struct buf in;                       /* bytes read: the beginning of a frame, or frames held back */
@@ -68,6 +68,6 @@ void conn_want(struct conn *conn, enum conn_want want);
 void conn_flush(struct conn *conn);
 void conn_deliver_held(struct conn *conn);
 void conn_read(struct conn *conn);
-void conn_destroy(struct conn *conn);                            /* frees the connection; no callback */
+void conn_destroy(struct conn *conn);                            /* frees the connection without a callback */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A listening socket with one spare descriptor. When descriptors run out, accept fails and the socket stays
- * readable for ever. So the spare is closed to accept one caller, tell it and hang up; then the watcher
- * pauses. Other callers wait in the backlog.
+ * readable for ever. So the spare descriptor is closed to accept one caller, tell it that the master is busy, and
+ * hang up; then the watcher pauses. Other callers wait in the backlog.
  */
 #include "net/listen.h"
 
@@ -73,7 +73,7 @@ static void rested_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	ev_io_start(loop, &listener->readable);
 }
 
-/* Is this an error that the next accept would return again at once? */
+/* Check whether the next accept would fail with the same error at once. */
 static bool is_shortage(int errno_value)
 {
 	return errno_value == EMFILE || errno_value == ENFILE || errno_value == ENOBUFS ||

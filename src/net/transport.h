@@ -23,7 +23,8 @@ enum identity_kind {
 	IDENTITY_KEY                     /* key: the name of the key that the peer has proved to know */
 };
 
-struct identity {                        /* what a transport itself knows of the peer, not what the peer says */
+/* the identity of a peer: what the transport itself knows, not what the peer says */
+struct identity {
 	enum identity_kind kind;
 	unsigned uid;
 	char key[IDENTITY_KEY_MAX + 1];
@@ -54,7 +55,7 @@ struct transport_ops {
 
 struct transport {
 	const struct transport_ops *ops;
-	int fd;                          /* for poll only */
+	int fd;                          /* the descriptor, only to be polled */
 	unsigned read_want, write_want;  /* bits of enum transport_want */
 	/*
 	 * The transport has bytes that the descriptor's readiness doesn't report: the next read returns some,
@@ -79,7 +80,7 @@ static inline int transport_identity(const struct transport *transport, struct i
 	return transport->ops->identity(transport, ret);
 }
 
-static inline void transport_close(struct transport *transport)          /* NULL is fine */
+static inline void transport_close(struct transport *transport)          /* closes the transport, which may be NULL */
 {
 	if (transport)
 		transport->ops->close(transport);

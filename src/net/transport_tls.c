@@ -47,9 +47,10 @@ struct tls {
 	SSL_CTX *own_context;            /* a client's; NULL on the server's side */
 	struct tls_server *server;       /* NULL on the client's side */
 	bool begun;                      /* server: the handshake has been counted against the allowance */
-	bool ready;                      /* the handshake is done, and its result checked */
+	bool ready;                      /* the handshake is done, and its result was checked */
 	bool broken;                     /* a fatal error: no close_notify may follow */
-	bool cut;                        /* the stream ended; OpenSSL then says why it can't go on */
+	/* the stream ended; OpenSSL's error code then says why the connection can't go on */
+	bool cut;
 	struct buf out;                  /* records that wait for room in the socket */
 	size_t owed;                     /* bytes of the caller that are in out's records; not yet reported as moved */
 	uint64_t records, update_after;  /* records sent under the present key */

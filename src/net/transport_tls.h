@@ -25,14 +25,16 @@ enum err tls_server_new(tls_find_cb *find_cb, void *owner, struct tls_server **r
  * so that a crowd of callers doesn't hold up the peers that are already connected. Never called: no limit.
  */
 void tls_server_allow(struct tls_server *server, unsigned handshakes);
-void tls_server_free(struct tls_server *server);         /* NULL is fine */
+void tls_server_free(struct tls_server *server);         /* frees the server's part, which may be NULL */
 
 /*
  * Make a transport of a connected socket and take the socket over. The handshake happens in the first reads and writes;
  * transport_identity returns -EAGAIN until it is done. Its cost for a server is about 0.2 ms of a core.
  */
 struct transport *transport_tls_accept(struct tls_server *server, int fd);
-/* On failure fd is closed, too. The key isn't kept. */
+/*
+ * Make a transport of a socket and begin the client's handshake. On failure fd is closed, too. The key isn't kept.
+ */
 enum err transport_tls_connect(int fd, const char *identity, const uint8_t key[TLS_KEY_SIZE],
 			       struct transport **ret_transport, struct error *error);
 

@@ -31,7 +31,7 @@ enum err backup_begin(struct backup *backup, sqlite3 *from, const char *part, in
  */
 int backup_step(struct backup *backup, int pages);
 enum err backup_end(struct backup *backup, struct error *error);
-void backup_abandon(struct backup *backup);              /* also removes the part file */
+void backup_abandon(struct backup *backup);              /* ends a copy and removes its part file */
 /* Turn the result of a failed step into an error. */
 enum err backup_error(const struct backup *backup, int result, struct error *error);
 

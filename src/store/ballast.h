@@ -14,7 +14,7 @@
 #define BALLAST_LAST_SUFFIX "-last-reserve"
 
 enum ballast_state {
-	BALLAST_NONE,            /* this file system can't reserve space */
+	BALLAST_NONE,            /* the file system of the store can't reserve space */
 	BALLAST_HELD,
 	BALLAST_GIVEN_UP
 };

@@ -24,8 +24,8 @@ struct put_group {                       /* rows of a table that the batch has y
 struct database {
 	sqlite3 *handle;
 	char *path;
-	bool inspect;                    /* open for reading only */
-	int version;                     /* version of the tables */
+	bool inspect;                    /* the database is open for reading only */
+	int version;                     /* version of the store's tables */
 	sqlite3_stmt *begin, *commit, *rollback;
 	sqlite3_stmt *put[TABLE_COUNT], *put_group[TABLE_COUNT];
 	sqlite3_stmt *delete[TABLE_COUNT];
@@ -41,18 +41,21 @@ struct database {
 enum err database_open(struct database *database, const char *path, bool inspect, struct error *error);
 /* Check that the store has every turn up to the one in its mark file. */
 enum err database_agrees(struct database *database, struct error *error);
-enum err database_check(struct database *database, struct error *error);         /* checks every page; slow */
-void database_close(struct database *database);          /* also closes a database that was opened only in part */
+/* checks every page of the database; slow */
+enum err database_check(struct database *database, struct error *error);
+/* closes a database, also one that was opened only in part */
+void database_close(struct database *database);
 int database_checkpoint(struct database *database, int mode);
 /* Make an error of SQLite's latest failure. Call it before anything else uses the database. */
 enum err database_error(struct database *database, enum err code, struct error *error, const char *doing);
 #define DATABASE_RESTORE_SUFFIX "-restoring"     /* suffix of a file that exists while a restore is under way */
-enum err database_sync_dir(const char *path, struct error *error);       /* syncs the directory that has path */
+enum err database_sync_dir(const char *path, struct error *error);       /* syncs the directory that contains path */
 enum err database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret_statement,
 			  struct error *error);
 
 /* migrate.c */
-enum err database_migrate(struct database *database, struct error *error);       /* to the newest version */
+/* migrates the store to the newest version */
+enum err database_migrate(struct database *database, struct error *error);
 /* Compare the database's tables with the frozen schema of this version. */
 enum err database_check_tables(struct database *database, int version, struct error *error);
 
@@ -60,7 +63,7 @@ enum err database_check_tables(struct database *database, int version, struct er
 struct write_batch {
 	struct outbox **turns;
 	size_t count, cap;
-	size_t rows;                     /* number of rows in all turns */
+	size_t rows;                     /* number of rows in all turns of the batch */
 	size_t written;                  /* rows that the last try wrote; rows replaced by a later one aren't written */
 	const struct row **latest;       /* hash table over the rows: the latest row of each key */
 	size_t latest_size;              /* slots of the hash table used for this batch: a power of two */

@@ -12,7 +12,7 @@
 struct object {
 	int version;
 	const char *name;
-	const char *sql;                 /* its CREATE statement, as normalised by sql_squeeze */
+	const char *sql;                 /* CREATE statement of the object, as normalised by sql_squeeze */
 };
 
 /* A column that a migration step fills or drops. */

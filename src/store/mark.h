@@ -12,12 +12,12 @@
 #include "proto/error.h"
 
 struct mark {
-	int fd;                                  /* -1: no file */
+	int fd;                                  /* descriptor of the mark file; -1: there is none */
 };
 
 enum err mark_open(struct mark *mark, const char *database_path, struct error *error);
 void mark_set(struct mark *mark, uint64_t turn);
-void mark_close(struct mark *mark);              /* closes the mark and keeps its file */
+void mark_close(struct mark *mark);              /* closes the mark and keeps its file on disk */
 /* Check that a store whose last turn is this one has every acknowledged turn. */
 enum err mark_agrees(const char *database_path, uint64_t turn, struct error *error);
 /* Used when another store takes the database's place. */

@@ -265,7 +265,7 @@ static enum err back_up(struct database *database, const char *path, struct erro
 	int result;
 
 	snprintf(part, sizeof(part), "%s-migrating", database->path);
-	unlink(part);                    /* left by an interrupted migration */
+	unlink(part);                    /* remove a part file that an interrupted migration left */
 	err = backup_begin(&backup, database->handle, part, 0, error);
 	if (err == ERR_NONE && (result = backup_step(&backup, -1)) != SQLITE_DONE)
 		err = backup_error(&backup, result, error);

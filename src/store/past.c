@@ -15,7 +15,7 @@
 #define KEEP_BYTES   (4 << 20)
 
 struct past_entry {
-	uint64_t hash;                   /* hash of table and key */
+	uint64_t hash;                   /* hash of the entry's table and key */
 	uint32_t key_len, len, cap;
 	uint8_t bytes[];
 };
@@ -35,7 +35,7 @@ static enum err prepare(struct database *database, enum row_table table, void (*
 	return err;
 }
 
-/* So far, as the newest row says. */
+/* Read the total of bytes of all bodies written so far from the newest row of `change`. */
 static enum err total_read(struct database *database, struct error *error)
 {
 	struct past *past = &database->past;

@@ -26,11 +26,16 @@ struct past {
 	struct arena arena;              /* holds the cache entries */
 	size_t bytes;
 	struct buf body;                 /* body of `change` for the current turn */
-	uint64_t total, durable_total;   /* bytes of all bodies that were ever written; those that were committed */
+	/* bytes of all bodies of `change` ever written; of those that were committed */
+	uint64_t total, durable_total;
 	struct buf row;
-	bool off;                        /* the disk is full: the rows alone are written */
-	bool gap;                        /* turns are missing: what is kept ends before the present, and goes with the next turn */
-	bool gap_gone;                   /* it has gone, in the batch under way */
+	bool off;                        /* the disk is full: turns are written without their rows of `change` */
+	/*
+	 * the newest turns have no row of `change`, so all older ones are useless and are deleted with the next
+	 * turn
+	 */
+	bool gap;
+	bool gap_gone;                   /* the useless rows were deleted in the batch under way */
 	sqlite3_stmt *get[TABLE_COUNT], *range[TABLE_COUNT];
 	/* Of tables whose key is a number: no row ever had a higher one. */
 	int64_t highest[TABLE_COUNT];
@@ -41,9 +46,9 @@ void past_free(struct past *past);
 /* Call before the row is written, also if a later row of the batch replaces it. */
 int past_row(struct database *database, const struct row *row);
 int past_turn_end(struct database *database, uint64_t turn, int64_t wall_ms);
-/* After a batch: drop from the cache what wasn't written; if the disk was full, stop keeping the past. */
+/* After a batch: drop from the cache what wasn't written; if the disk was full, stop writing rows of `change`. */
 void past_batch_end(struct past *past, int result);
-/* Without room, keep no past; with room again, begin a new one. */
+/* Switch the rows of `change` off when the disk has no room, and on again when it has; then they begin anew. */
 void past_allow(struct past *past, bool room);
 
 /* past_body.c: a body begins with the total of bytes up to it, eight bytes little-endian; its entries follow */
@@ -61,7 +66,7 @@ enum err past_check(struct database *database, struct error *error);
 /* Does the work of store_past, store_past_live and store_past_turn; see store.h. */
 enum err past_replay(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
 enum err past_replay_live(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
-/* The newest turn left nothing: it was written without room, or by an older version. */
+/* Set *ret_gap if the newest turn has no row of `change`: it was written without room, or by an older version. */
 enum err past_has_gap(struct database *database, bool *ret_gap, struct error *error);
 enum err past_turn(struct database *database, int64_t wall_ms, uint64_t *ret_turn, struct error *error);
 

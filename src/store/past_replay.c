@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "store/database.h"
 
-struct before {                          /* a key's row before a turn */
+struct before {                          /* one key and its row before a turn */
 	struct row row;
 	bool there;
 	size_t place;                    /* order in which the turns say so; the first one counts */
@@ -23,7 +23,7 @@ struct past_replay_state {
 	size_t count, cap;
 	bool live;                       /* give only the rows that a core loads */
 	struct map runs;                 /* the numbers of the runs that were live then */
-	int64_t act;                     /* the latest act up to the turn; 0: none, or it was pruned */
+	int64_t act;                     /* number of the latest act up to the turn; 0: none, or it was pruned */
 	store_load_cb *load_cb;
 	void *arg;
 };

@@ -52,7 +52,7 @@ static const struct {
 static const struct {
 	enum row_table table;
 	bool paged;                      /* a query gets at most LIMIT_QUERY_ROWS_MAX rows */
-	bool brief;                      /* leave out columns with blobs */
+	bool brief;                      /* the query leaves out columns with blobs */
 	const char *from;
 } reads[READ_COUNT] = {
 	[READ_RUNS] = { TABLE_run, true, false, "FROM run WHERE run < ?1 ORDER BY run DESC LIMIT ?3" },

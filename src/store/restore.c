@@ -176,7 +176,7 @@ static enum err restore(const char *from, const char *path, struct restored *res
 	enum err err;
 
 	snprintf(part, sizeof(part), "%s" PART_SUFFIX, path);
-	unlink(part);                    /* left by an interrupted restore */
+	unlink(part);                    /* remove a part file that an interrupted restore left */
 	restored->generation = next_generation(from, path);
 	snprintf(restored->kept, sizeof(restored->kept), "%s" KEPT_SUFFIX "%" PRIu64, path, restored->generation);
 	err = copy_whole(from, part, error);

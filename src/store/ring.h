@@ -7,11 +7,11 @@
 
 struct ring {
 	struct outbox **items;
-	size_t first, count, cap;        /* cap: a power of two, or 0 */
+	size_t first, count, cap;        /* cap: room of the queue, a power of two or 0 */
 };
 
 void ring_add(struct ring *ring, struct outbox *outbox);
-struct outbox *ring_take(struct ring *ring);             /* NULL: the queue is empty */
+struct outbox *ring_take(struct ring *ring);             /* takes the oldest outbox; NULL: the queue is empty */
 void ring_free(struct ring *ring);
 
 #endif

@@ -47,7 +47,7 @@ enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_tur
  * stuck.
  */
 void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg);
-/* Never blocks; the outbox must not be changed until it comes back. */
+/* Hand a turn over to be committed. Never blocks; the outbox must not change until the store gives it back. */
 void store_commit(struct store *store, struct outbox *outbox);
 struct outbox *store_take(struct store *store);                  /* returns the next durable outbox, or NULL */
 
@@ -84,26 +84,26 @@ struct store_query {
 	 */
 	uint64_t from;
 	uint64_t limit;                  /* most rows; 0: LIMIT_QUERY_ROWS_MAX, or no limit for SPECS and PARTS */
-	/* the answer: rows, allocated from arena */
+	/* the answer of the query: rows, allocated from arena */
 	struct arena arena;
 	struct row *rows;
 	size_t row_count;
-	void *owner;                     /* for the asker; the store doesn't touch it */
+	void *owner;                     /* pointer for the asker's own use; the store doesn't touch it */
 	struct store_query *next;
 };
 
-/* Never blocks; the query belongs to the store until it is answered. */
+/* Hand a query over to be answered. Never blocks; the query belongs to the store until it is answered. */
 void store_ask(struct store *store, struct store_query *query);
 struct store_query *store_answer(struct store *store);                   /* returns the next answered query, or NULL */
 
 /* A copy into a part file (store/backup.h), made a few pages at a time between commits. */
 struct store_copy {
 	const char *part;
-	struct error error;              /* the answer: ERR_NONE if the copy is complete; it isn't sealed yet */
+	struct error error;              /* result of the copy: ERR_NONE if it is complete; it isn't sealed yet */
 	struct store_copy *next;
 };
 
-/* Never blocks; the copy belongs to the store until it has ended. */
+/* Hand a copy over to be made. Never blocks; the copy belongs to the store until it has ended. */
 void store_copy(struct store *store, struct store_copy *copy);
 struct store_copy *store_copied(struct store *store); /* returns the next copy that ended, well or not, or NULL */
 

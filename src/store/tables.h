@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "core/rows/row.h"
 
-#define STORE_APPLICATION_ID 0x7469746e  /* "titn" */
+#define STORE_APPLICATION_ID 0x7469746e  /* SQLite's application id of titan's stores: "titn" in ASCII */
 
 /* The version of the tables, kept in user_version. The first is 1; each step adds one. */
 enum {
@@ -24,9 +24,9 @@ enum column_type { COLUMN_INT, COLUMN_TEXT, COLUMN_BLOB };
 
 struct table_column {
 	const char *name;
-	const char *check;               /* SQL of a CHECK clause, or empty */
+	const char *check;               /* SQL of the column's CHECK clause, or empty */
 	const char *what;
-	size_t offset;                   /* offset in struct row */
+	size_t offset;                   /* offset of the column in struct row */
 	enum column_type type;
 	bool key;
 };
@@ -36,7 +36,7 @@ struct table {
 	const char *what;
 	const struct table_column *(*columns)(void);
 	size_t column_count;
-	size_t key_count;                /* number of key columns; they come first */
+	size_t key_count;                /* number of key columns of the table; they come first */
 };
 
 extern const struct table table_list[TABLE_COUNT];
@@ -80,11 +80,11 @@ static inline size_t table_range_keys(enum row_table table)
 /* Write the SQL text of the prepared statements. */
 void sql_put(struct buf *out, enum row_table table, size_t rows);
 void sql_delete(struct buf *out, enum row_table table);
-/* Range over row_number, for one value of the key columns before it. */
+/* Write the SQL text that deletes a range over row_number, for one value of the key columns before it. */
 void sql_delete_range(struct buf *out, enum row_table table);
 void sql_where_key(struct buf *out, enum row_table table);
 void sql_where_range(struct buf *out, enum row_table table);
-/* Writes job.job, job.run, ...; brief leaves out blobs. */
+/* Write the columns of a SELECT, such as job.job, job.run; brief: leave out those that are blobs. */
 void sql_columns(struct buf *out, enum row_table table, bool brief);
 
 #endif

@@ -20,7 +20,7 @@
 #define COPY_PAGES      128              /* pages of a copy made between two commits */
 #define COPY_SPARE      (1 << 20)        /* bytes that a copy leaves free on the store's disk */
 #define LOOK_OUT_NS     (NS_PER_MS / 5)
-#define IDLE_NS         NS_PER_S         /* after so long without work the log is checkpointed */
+#define IDLE_NS         NS_PER_S         /* time without work after which the log is checkpointed */
 
 static _Noreturn void give_up(struct store *store, const char *doing)
 {

@@ -16,7 +16,8 @@
 #include "store/ring.h"
 
 #define RESERVE_NS (5 * NS_PER_S)        /* so long after store_use_reserve commits may use the last reserve */
-#define COMPANY_ROWS 64                  /* from so many rows on, the cost of a commit is amortised */
+/* a batch of so many rows isn't delayed any more: the cost of its commit is amortised */
+#define COMPANY_ROWS 64
 
 struct store {
 	/* fields used by the store thread only */

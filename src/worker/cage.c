@@ -218,7 +218,7 @@ int cage_fd(const struct cage *cage)
 	return cage->dir_fd;
 }
 
-/* Is no living process in the cage? Zombies don't count. */
+/* Check that no living process is in the cage. Zombies don't count. */
 static bool cage_empty(const struct cage *cage)
 {
 	char text[256];

@@ -25,7 +25,7 @@
 struct caller_entry {
 	struct caller_entry *prev, *next;
 	struct link *link;
-	uint64_t job, epoch;             /* the calling attempt; 0 until HELLO has said which it is */
+	uint64_t job, epoch;             /* the attempt that makes the connection; 0 until its HELLO has come */
 	struct ev_io readable;           /* watches the connection's descriptor until HELLO has come */
 	struct ev_timer hello_late;
 	struct buf in;

@@ -14,10 +14,10 @@ struct process_end {
 	/* The machine's boot: process numbers and start times are valid in that boot only. */
 	uint8_t boot_id[16];
 	int64_t pid;
-	int64_t begun_ns;                /* start time of the process, as tree_stat returns it */
-	int64_t run_ns;                  /* run time of the process */
+	int64_t begun_ns;                /* when the process started, as tree_stat returns it */
+	int64_t run_ns;                  /* time that the process ran */
 	uint64_t cpu_us, rss_kib;
-	uint64_t status;                 /* wait status, as wait4 returns it */
+	uint64_t status;                 /* the process's wait status, as wait4 returns it */
 };
 
 /* Add a record. 0: it is on disk. -errno: perhaps it isn't; adding it again does no harm. */

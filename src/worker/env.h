@@ -14,7 +14,7 @@
 
 struct env_facts {
 	uint64_t run, job, epoch;
-	const char *dir;                 /* the attempt's directory; also its TMPDIR */
+	const char *dir;                 /* directory of the attempt, which is also its TMPDIR */
 	const char *mark;                /* PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH, the mark of the worker's processes */
 	/* Value of TITAN_TOKEN, which proves at the worker's socket which attempt is calling. */
 	const char *token;

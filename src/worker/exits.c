@@ -26,7 +26,7 @@
 /* A child of the keeper that isn't an attempt's main process, and the attempt it belongs to. */
 struct stray {
 	uint64_t job, epoch;
-	bool marked;                     /* whether job and epoch are known */
+	bool marked;                     /* it is known to which attempt the process belongs */
 	int64_t begun_ns;
 };
 
@@ -311,7 +311,7 @@ static int64_t stuck_after_ns(const struct keeper *keeper)
 	return keeper->options->stuck_ns ? keeper->options->stuck_ns : STUCK_NS;
 }
 
-/* Advance the end of a closing attempt. True: it has ended. */
+/* Go on with ending a closing attempt. Returns true when it has ended. */
 static bool check(struct keeper *keeper, struct attempt *attempt)
 {
 	bool insist = attempt->kill_ns <= keeper->now_ns;

@@ -22,7 +22,7 @@ struct guardian {
 	bool ending;                     /* the keeper has exited by itself, so the guardian ends, too */
 	int exit_status;                 /* the keeper's exit status, which becomes the guardian's */
 	bool renewing;                   /* SIGHUP has asked the guardian to become a newer version */
-	bool failing;                    /* writing a record has failed; it is tried again */
+	bool failing;                    /* writing the record of an end failed; it is tried again */
 	struct pid_list children;
 	struct pid_list orphans;         /* jobs of dead keepers whose ends aren't recorded yet */
 };

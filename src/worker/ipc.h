@@ -57,13 +57,13 @@ struct ipc_spawn {
 	uint32_t flags;
 	uint32_t ask_count;              /* number of resources that the job asks for, each a string NAME=N */
 	uint32_t spare;
-	uint64_t log_max;                /* as in job_spec */
+	uint64_t log_max;                /* how much output is kept, as in job_spec */
 };
 
 /* SPAWN_DIES: the job is killed when its keeper dies. */
 enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };
 
-struct ipc_room {                        /* for each array below, [0] is stdout and [1] is stderr */
+struct ipc_room {                        /* body of ROOM; in each array, [0] is stdout and [1] is stderr */
 	uint64_t job, epoch;
 	uint64_t synced[2];              /* bytes of the output that are on the master's disk */
 	/* Bytes that won't be kept, between the kept beginning and the kept end; none when from == until. */
@@ -99,12 +99,13 @@ struct ipc_started {
 /* Body of EXITED. On the socket it is followed by the two synced numbers, as in STARTED. */
 struct ipc_exited {
 	uint64_t run;
-	uint64_t space;                  /* number of the attempt's space; 0: it had none */
+	uint64_t space;                  /* number of the attempt's space; 0: the attempt had none */
 	/* Bytes of stdout and stderr in the files; if both are 0, the keeper awaits no FILES_DONE. */
 	uint64_t sizes[2];
 	uint64_t acked;                  /* the master has the result; only output is left to send */
 	struct rec_done done;
-	uint64_t log_max;                /* as in job_spec; records written by earlier versions end before this field */
+	/* how much output is kept, as in job_spec; records of earlier versions end before this field */
+	uint64_t log_max;
 };
 
 struct ipc_numbers {

@@ -214,7 +214,7 @@ static void check_guardian(struct keeper *keeper)
 
 static void read_signals(struct keeper *keeper)
 {
-	struct signalfd_siginfo infos[5];        /* at most one of each signal can be pending, so one read takes all */
+	struct signalfd_siginfo infos[5];        /* room for all signals: at most one of each kind can be pending */
 	ssize_t got = read(keeper->signal_fd, infos, sizeof(infos));
 
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(infos[0]); i++)

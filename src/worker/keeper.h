@@ -51,7 +51,7 @@ struct attempt {
 	int64_t wall_ms;
 	uint8_t boot_id[16];             /* boot of the machine in which another keeper started the job */
 	bool other_boot;                 /* the job was started in another boot of the machine than the present one */
-	bool foreign;                    /* another keeper started it, so its end is learned from its guardian */
+	bool foreign;                    /* another keeper started the job, so its end is learned from its guardian */
 	bool learned;                    /* the guardian's record of its end was found: status and usage are known */
 	bool dies;                       /* the job must die with its keeper, so the next keeper never adopts it */
 	/* How much output is kept; LOG_LOSSLESS: it comes through pipes, see drain.c. */
@@ -106,7 +106,7 @@ struct keeper {
 	struct buf pointers;             /* argv of the attempt that is being started */
 	int64_t now_ns;
 
-	pid_t link_pid;                  /* 0: no link runs */
+	pid_t link_pid;                  /* process number of the link; 0: no link runs */
 	struct ipc_end link;
 	int64_t link_restart_ns;
 	int64_t link_backoff_ns;
@@ -117,7 +117,7 @@ struct keeper {
 	int64_t link_flush_ns;
 	bool link_full;                  /* the link's socket took only a part of the messages */
 
-	bool unguarded;                  /* its guardian was killed */
+	bool unguarded;                  /* the keeper's guardian was killed */
 	bool quitting;
 	/* Time at which a quitting keeper exits even if some results aren't acknowledged. */
 	int64_t quit_ns;
@@ -157,7 +157,7 @@ void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempt_is_shipped(struct attempt *attempt);
 /* Write the attempt's resources to the spool, right after its start record. */
 void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt);
-void attempts_quit(struct keeper *keeper, int64_t grace_ms);             /* ends the keeper and all its jobs */
+void attempts_quit(struct keeper *keeper, int64_t grace_ms);             /* ends the keeper and kills all its jobs */
 /* End the keeper and leave its jobs to the next keeper. */
 void attempts_leave(struct keeper *keeper, int64_t grace_ms);
 /* Must a quitting keeper still wait for attempts? */
@@ -212,7 +212,7 @@ void drain_some(struct keeper *keeper, struct attempt *attempt, int stream);
  * try again.
  */
 bool drain_end(struct keeper *keeper, struct attempt *attempt);
-/* Move what is left in an attempt's pipes and close them. */
+/* Move what is left in an attempt's pipes to its files and close the pipes. */
 void drain_close(struct keeper *keeper, struct attempt *attempt);
 void drain_room(struct attempt *attempt, const struct ipc_room *room);
 int64_t drain_due(const struct keeper *keeper);

@@ -26,7 +26,7 @@ struct ledger_entry {
 	struct resource *asks;           /* resources that the attempt asks for; NULL: a slot is enough */
 	size_t ask_count;
 	struct rec_done result;          /* result of the attempt, valid when it has ended */
-	void *owner;                     /* the keeper's struct attempt */
+	void *owner;                     /* the keeper's struct attempt for this entry */
 	struct ledger_entry *prev, *next;    /* links in the list of attempts in the same phase, oldest first */
 };
 
@@ -71,7 +71,7 @@ bool ledger_recall(struct ledger *ledger, uint64_t job, uint64_t epoch, struct l
 
 /* Extend the lease to until_ns (monotonic). Before the first call there is no lease; it never gets shorter. */
 void ledger_lease(struct ledger *ledger, int64_t until_ns);
-/* When the lease ends; TIME_NEVER while no attempt depends on it. */
+/* Return when the lease ends; TIME_NEVER while no attempt depends on it. */
 int64_t ledger_lease_end(const struct ledger *ledger);
 /* Return a running exclusive attempt that nobody has asked to end although the lease is over; or NULL. */
 struct ledger_entry *ledger_overdue(const struct ledger *ledger, int64_t now_ns);

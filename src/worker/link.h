@@ -26,8 +26,8 @@
 #define LIVE_TAIL_SIZE ((size_t)65536)     /* most of a stream's newest bytes sent at once for live viewing */
 
 struct stream {                          /* one output file of an attempt: stdout or stderr */
-	int fd;                          /* -1: not open */
-	int watch;                       /* inotify watch, or -1 */
+	int fd;                          /* descriptor of the output file; -1: it isn't open */
+	int watch;                       /* number of the inotify watch; -1: none */
 	uint64_t size;                   /* final size of the file; UINT64_MAX while it may grow */
 	/* offsets: given to the connection, received by the master, on the master's disk. */
 	uint64_t sent, received, synced;
@@ -44,7 +44,7 @@ struct held {                            /* an attempt that the keeper has, as t
 	struct held *prev, *next;        /* links in the list of all attempts */
 	struct held *older;              /* next older epoch of the same job */
 	uint64_t job, epoch, run, space;
-	uint64_t log_max;                /* as in job_spec */
+	uint64_t log_max;                /* how much output is kept, as in job_spec */
 	/* The attempt runs, and the beginning of its output that is kept has been sent. */
 	bool over;
 	enum attempt_phase phase;
@@ -70,7 +70,7 @@ struct link {
 	uint64_t keeper_pid;
 	struct ev_loop *loop;
 	struct conn_set *conns;
-	struct conn *conn;               /* NULL: not connected */
+	struct conn *conn;               /* the connection to the master; NULL: not connected */
 	bool welcome;
 	int64_t hello_ns, echo_ns, lease_ns;
 	double retry_s;
@@ -80,7 +80,7 @@ struct link {
 	struct ev_prepare prepare;
 	struct ev_io keeper_read, keeper_write;
 	struct ipc_end keeper;
-	bool listed;                     /* the keeper has sent its whole inventory */
+	bool listed;                     /* the keeper has sent its whole inventory to this link */
 	uint64_t asked, answered;        /* number of PINGs and LEASEs sent to the keeper, and of PONGs received */
 	/* Whether HELLO or a heartbeat is to be sent as soon as the keeper has answered. */
 	bool hello_owed, beat_owed;
@@ -95,7 +95,8 @@ struct link {
 	struct arena arena;              /* memory of the frame being read */
 	struct shared_context {
 		struct arena arena;
-		struct rec_run_context said;     /* the context as the master sent it; its bytes are in arena */
+		/* a context as the master sent it; its bytes are in the field arena */
+		struct rec_run_context said;
 		bool understood;
 	} contexts[LIMIT_WORKER_CONTEXTS];       /* the contexts of this connection, by slot */
 	char machine[HOST_ID_SIZE];
@@ -127,7 +128,7 @@ struct link {
 void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
 void link_beat(struct link *link);                       /* send a heartbeat now, because its content has changed */
-void link_keeper_answered(struct link *link);            /* a PONG arrived */
+void link_keeper_answered(struct link *link);            /* called when a PONG arrived from the keeper */
 
 /* link_master.c */
 void link_frame(struct link *link, const struct frame *frame);
@@ -153,15 +154,16 @@ void ship_again(struct link *link, const struct rec_credit *credit);
 void ship_reset(struct link *link);
 void ship_pump(struct link *link);
 void ship_forget(struct link *link, struct held *held);
-bool ship_sent(const struct held *held);         /* has the attempt ended, and has all of its output been sent? */
-bool ship_synced(const struct held *held);       /* ship_sent, and the master has confirmed all output as on its disk */
+bool ship_sent(const struct held *held);         /* true: the attempt has ended and all of its output has been sent */
+/* true: as ship_sent, and the master has confirmed that all output is on its disk */
+bool ship_synced(const struct held *held);
 /* Put an attempt into the queue of those that may have output to send. */
 void ship_enqueue(struct link *link, struct held *held);
 
 /* ship_room.c: gives back the parts of growing files that nobody will read any more */
 /* Note how much output the keeper gave back before this link started: the master has it. */
 void ship_known(struct link *link, struct held *held, const uint64_t synced[2]);
-void ship_look_soon(struct link *link, struct held *held);       /* its files have changed */
+void ship_look_soon(struct link *link, struct held *held);       /* note that the attempt's files have changed */
 void ship_look(struct link *link, struct held *held);
 void ship_look_at_all(struct link *link);                        /* look at all attempts whose files have changed */
 void ship_look_never(struct link *link, struct held *held);

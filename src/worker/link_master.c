@@ -59,7 +59,10 @@ static void context_localize(const struct link *link, struct rec_run_context *sa
 		said->here_dir.len = 0;
 }
 
-/* Keep what jobs share. If it can't be read, the attempts that name its slot fail. */
+/*
+ * Keep a context (what jobs of a submit share) in its slot. If it can't be read, the attempts that name the slot
+ * fail.
+ */
 static void on_context(struct link *link, const struct msg_context *msg)
 {
 	struct shared_context *context = msg->slot < LIMIT_WORKER_CONTEXTS ? &link->contexts[msg->slot] : NULL;

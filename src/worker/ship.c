@@ -129,14 +129,14 @@ bool ship_synced(const struct held *held)
 	       held->streams[1].synced >= held->streams[1].sent;
 }
 
-/* The file can't be read any more: count what was sent as all of it. */
+/* Give up a file that can't be read any more: count what was sent as all of it. */
 static void give_up(struct held *held, int number)
 {
 	log_warn_limited("can't read the output of job %" PRIu64 ": %s", held->job, strerror(errno));
 	held->streams[number].size = held->streams[number].sent;
 }
 
-/* Send one piece of a stream. True: there may be more of it. */
+/* Send one piece of a stream. Returns true if there may be more to send. */
 static bool ship_piece(struct link *link, struct held *held, int number, struct batch *batch)
 {
 	struct stream *stream = &held->streams[number];
@@ -226,7 +226,7 @@ void ship_pump(struct link *link)
 
 		if (patient && held->phase == PHASE_RUNNING) {
 			ship_enqueue(link, held);
-			/* Once round the queue, and all that are left can wait a little. */
+			/* The whole queue was passed once, and all attempts left in it can wait a little. */
 			if (held == last_seen)
 				break;
 			last_seen = last_seen ? last_seen : held;
@@ -305,7 +305,7 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 		else if (held->phase == PHASE_RUNNING)
 			ship_give_back(link, held);
 	}
-	/* The kept end may have waited for these bytes to arrive. */
+	/* The kept end of the output is sent only after these bytes have arrived. */
 	if (held->phase == PHASE_ENDED && !ship_sent(held))
 		ship_enqueue(link, held);
 	link_send_done(link, held);

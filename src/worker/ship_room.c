@@ -43,7 +43,7 @@ void ship_give_back(struct link *link, struct held *held)
 	uint64_t end = ship_max(held) - ship_head(held);
 	bool worth = false;
 
-	/* While the job runs, its newest bytes are shown. */
+	/* Keep the newest bytes readable, because they are shown while the job runs. */
 	end = end < LIVE_TAIL_SIZE ? LIVE_TAIL_SIZE : end;
 	for (int number = 0; number < 2; number++) {
 		const struct stream *stream = &held->streams[number];

@@ -302,7 +302,7 @@ int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
 	char name[NAME_SIZE];
 	int result = 0;
 
-	/* If one pipe fails, the other is still opened: what it holds counts. */
+	/* If one pipe can't be opened, open the other all the same: the bytes in it count. */
 	for (int i = 0; i < 2; i++) {
 		name_of(space->id, pipe_suffixes[i], name);
 		if (make && mkfifoat(spaces->fd, name, 0600) < 0 && errno != EEXIST) {
@@ -369,7 +369,7 @@ void space_sizes(struct space *space, uint64_t ret_sizes[2])
 	space->empty = ret_sizes[0] + ret_sizes[1] == 0;
 }
 
-/* Is the space's directory empty, and its mode unchanged? */
+/* Check that the space's directory is empty and its mode unchanged. */
 static bool is_clean(struct space *space)
 {
 	_Alignas(struct dirent64) char entries[1024];

@@ -14,7 +14,7 @@
 #include "proto/error.h"
 
 struct space {
-	uint64_t id;                     /* counts from 1 */
+	uint64_t id;                     /* number of the space, counted from 1 */
 	int dir_fd, out_fd, err_fd;
 	/* Device, inode and mount of the directory and the two files when they were opened. */
 	struct io_identity was[3];
@@ -52,7 +52,7 @@ struct space *space_take(struct spaces *spaces);         /* a space for an attem
 int space_open_pipes(struct spaces *spaces, struct space *space, bool make);
 /* Open the job's end of one pipe; a descriptor or -errno. */
 int space_open_pipe_end(struct spaces *spaces, const struct space *space, int stream);
-/* Closes and removes the pipes. */
+/* Close and remove the pipes of a space. */
 void space_close_pipes(struct spaces *spaces, struct space *space);
 /* Get the sizes of the two files. Call it when nobody writes to them any more. */
 void space_sizes(struct space *space, uint64_t ret_sizes[2]);

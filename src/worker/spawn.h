@@ -31,7 +31,7 @@ struct spawn_request {
  * present limit on open files is remembered for jobs. 0 or -errno.
  */
 int spawn_prepare(void);
-struct spawner;                          /* a start that hangs */
+struct spawner;                          /* handle of a start that hangs */
 
 struct spawn_texts {                     /* the memory that a request points to */
 	struct buf pointers, facts;

@@ -31,7 +31,7 @@ struct spawn_work {
 	struct child child;
 	/* 1 while the child uses this memory: the kernel sets it to 0 when the child's exec succeeds or the child ends. */
 	uint32_t busy;
-	int report_fd;                   /* -1: the child shares our memory */
+	int report_fd;                   /* pipe from the init; -1: the child shares our memory */
 	char paths[SPAWN_PATHS][PATH_MAX];
 	char stacks[2 * SPAWN_STACK_SIZE + 64];
 };

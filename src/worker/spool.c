@@ -25,13 +25,13 @@
 #define LINGER_NS      (10 * NS_PER_MS)  /* a result acknowledged within this time needs no sync */
 #define LONG_BYTES     ((size_t)1 << 20)
 #define RETRY_NS       NS_PER_S          /* time between two tries to rewrite the file */
-#define RECORD_BYTES   ((size_t)512)     /* bytes per live attempt that its records take at most */
+#define RECORD_BYTES   ((size_t)512)     /* most bytes that the records of one live attempt take */
 
 static const char magic[16] = "titan-spool 1\n";
 
 struct record_header {
-	uint32_t size;                   /* bytes of the body */
-	uint32_t sum;                    /* checksum of type and body */
+	uint32_t size;                   /* number of bytes of the record's body */
+	uint32_t sum;                    /* checksum of the record's type and body */
 	uint32_t type;
 };
 
@@ -40,7 +40,7 @@ struct spool {
 	size_t size;                     /* number of bytes that the whole records in the file take */
 	bool torn;                       /* half a record follows the whole ones */
 	int64_t retry_ns;                /* time before which a failed rewrite isn't tried again */
-	struct buf pending;              /* records not yet written */
+	struct buf pending;              /* records that aren't written yet */
 	struct buf kept;                 /* the records that were pending when spool_rewrite_begin was called */
 	pthread_t thread;
 	pthread_mutex_t lock;            /* guards the fields below */

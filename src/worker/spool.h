@@ -21,11 +21,12 @@ struct spool_started {
 	uint64_t job, epoch, run, space;
 	int64_t pid;
 	int64_t before_ns, after_ns;     /* boot-time clock before and after the start: the process began in between */
-	int64_t begun_ns;                /* monotonic clock */
+	int64_t begun_ns;                /* when the job was started, by the monotonic clock */
 	int64_t wall_ms;
 	/* The job dies with its keeper. Records written by earlier versions end before this field. */
 	uint64_t dies;
-	uint64_t log_max;                /* as in job_spec; records written by earlier versions end before this field */
+	/* how much output is kept, as in job_spec; records of earlier versions end before this field */
+	uint64_t log_max;
 };
 
 struct spool_asks {                      /* follows SPOOL_STARTED if the attempt takes more than a slot */
@@ -36,7 +37,7 @@ struct spool_asks {                      /* follows SPOOL_STARTED if the attempt
 /* Record that the main process has ended; the rest of its tree may take long to end. */
 struct spool_gone {
 	uint64_t job, epoch;
-	uint64_t status;                 /* wait status, as wait4 returns it */
+	uint64_t status;                 /* wait status of the main process, as wait4 returns it */
 	uint64_t run_ns, cpu_us, rss_kib;
 };
 
@@ -62,7 +63,7 @@ int spool_flush(struct spool *spool);
  */
 void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest);
 
-/* Is a result neither on the disk nor acknowledged by the master? */
+/* Check whether a result is neither on the disk nor acknowledged by the master. */
 bool spool_owes(struct spool *spool);
 /*
  * Should the file be rewritten with the live records? True if a sync failed, if half a record couldn't be cut

@@ -10,7 +10,7 @@
 struct system_load {
 	uint64_t busy, total;            /* busy and total processor time since boot, as last read */
 	uint64_t cpu_permille;           /* processor load between the last two looks */
-	uint64_t mem_permille;           /* memory in use */
+	uint64_t mem_permille;           /* share of the memory that is in use */
 	uint64_t gpu_permille;           /* load of the busiest GPU, where the kernel tells it */
 	uint64_t load_permille;          /* runnable processes per processor, averaged over a minute */
 };

@@ -13,7 +13,7 @@
 #include "base/slice.h"
 
 #define TOKEN_SECRET  32
-#define TOKEN_TEXT    80                 /* most bytes of a token, with its NUL */
+#define TOKEN_TEXT    80                 /* most bytes of a token in text form, with its NUL */
 #define TOKEN_SOCKET  "job.sock"         /* name of the socket in the worker's directory */
 
 /* Read the worker's secret; make it if there is none yet. 0 or -errno. */

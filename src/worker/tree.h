@@ -29,7 +29,7 @@ void pid_list_free(struct pid_list *list);
 bool tree_mark(pid_t pid, const char *mark, uint64_t *ret_job, uint64_t *ret_epoch);
 
 struct tree_stat {
-	char state;                      /* Z: a zombie */
+	char state;                      /* state of the process, as in /proc/PID/stat; Z: a zombie */
 	pid_t parent, session;
 	int64_t begun_ns;                /* boot-time clock, rounded down to TREE_TICK_NS */
 };

@@ -34,7 +34,7 @@ struct worker_options {
 	 * ended; -1: none.
 	 */
 	int ready_fd;
-	int guardian;                    /* in the keeper: pid of its guardian; 0: none */
+	int guardian;                    /* in the keeper: process number of its guardian; 0: none */
 	int guardian_fd;                 /* in the keeper: descriptor of the guardian's lock, which both hold */
 	int64_t stuck_ns;                /* time after which a killed process that still lives is reported; 0: 10 s */
 	int64_t start_ns;                /* time after which a hanging start is given up; 0: LIMIT_START_MS */
@@ -59,7 +59,7 @@ int keeper_run(const struct worker_options *options, struct error *error);
 void worker_log_to_file(const struct worker_options *options);
 /* Run the command "link": read the options from the environment that the keeper set, then call link_run. */
 int link_main(void);
-/* The link, started by the keeper with its socket as descriptor 3. */
+/* Run the link; the keeper starts it with its socket as descriptor 3. Returns an exit status. */
 int link_run(const struct worker_options *options, struct error *error);
 
 /* ---- a worker of this machine, seen from outside; path: its directory ---- */

@@ -16,7 +16,7 @@ void acts_after(struct core *core, const struct core_input *input, uint64_t chan
 void acts_flush(struct core *core);
 
 /* acts_end.c */
-/* row: the latest act, or one of several in order. */
+/* Load an act: the latest one alone, or each of several in order. */
 enum err load_act(struct core *core, const struct row_act *row, struct error *error);
 enum err acts_loaded(const struct core *core, struct error *error);
 void acts_check(const struct core *core);
