@@ -22,6 +22,43 @@ example_files = \
 	share/examples/platforms.yaml \
 	share/examples/release.yaml
 
+schema_files = \
+	share/schema/approvals.json \
+	share/schema/approve.json \
+	share/schema/backup.json \
+	share/schema/cancel.json \
+	share/schema/cordon.json \
+	share/schema/dlq.json \
+	share/schema/drain.json \
+	share/schema/error.json \
+	share/schema/explain.json \
+	share/schema/fsck.json \
+	share/schema/group.json \
+	share/schema/hold.json \
+	share/schema/lock.json \
+	share/schema/ls.json \
+	share/schema/metrics.json \
+	share/schema/plan.json \
+	share/schema/pool.json \
+	share/schema/priority.json \
+	share/schema/prune.json \
+	share/schema/pushback.json \
+	share/schema/reject.json \
+	share/schema/release.json \
+	share/schema/restore.json \
+	share/schema/retry.json \
+	share/schema/run.json \
+	share/schema/schedule.json \
+	share/schema/settle.json \
+	share/schema/show.json \
+	share/schema/status.json \
+	share/schema/tenant.json \
+	share/schema/uncordon.json \
+	share/schema/validate.json \
+	share/schema/version.json \
+	share/schema/wait.json \
+	share/schema/worker.json
+
 systemd_units =
 
 doc_files = \
@@ -61,4 +98,6 @@ decision_files = \
 	share/doc/decisions/0029-jobs-run-where-they-are-submitted.md \
 	share/doc/decisions/0030-hooks-are-rows-of-a-table.md \
 	share/doc/decisions/0031-eight-rows-are-one-statement.md \
+	share/doc/decisions/0036-reasons-come-with-the-page.md \
+	share/doc/decisions/0037-fields-have-one-name.md \
 	share/doc/decisions/0044-peers-are-known-by-keys.md

@@ -1,7 +1,7 @@
 # bash completion of titan, generated from its command table
 
-_titan_runs() { titan "${cluster[@]}" ls --limit 50 --format '{id}' 2>/dev/null; echo last; }
-_titan_jobs() { titan "${cluster[@]}" show "$1" --format '{address}' 2>/dev/null; }
+_titan_runs() { titan "${cluster[@]}" ls --limit 50 --format '{run}' 2>/dev/null; echo last; }
+_titan_jobs() { titan "${cluster[@]}" show "$1" --format '{job}' 2>/dev/null; }
 
 _titan() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb= i words= kind=
@@ -31,7 +31,7 @@ _titan() {
 		options+=' --listen --heartbeat --lease --grace --keep-runs --keep-for --keep-logs --keep-history --keep-past --keep-past-size --keep-acts --prune-every --ready-fd'
 		;;
 	worker)
-		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --end-jobs --ready-fd --dry-run'
+		options+=' --name --slots --label --containment --cpus --memory --gpus --resource --pool --end-jobs --ready-fd --dry-run --limit --all --sort'
 		words='rm'
 		;;
 	token)
@@ -92,12 +92,12 @@ _titan() {
 		kind=job
 		;;
 	dlq)
-		options+=' --dry-run'
+		options+=' --dry-run --limit --all --name --since --until --sort'
 		words='ls show requeue discard'
 		kind=job
 		;;
 	schedule)
-		options+=' --param'
+		options+=' --param --limit --all --name --sort'
 		words='add ls show pause resume rm fire'
 		;;
 	hold)
@@ -125,7 +125,7 @@ _titan() {
 		words='ls set rm'
 		;;
 	approvals)
-		options+=' --all'
+		options+=' --all --limit --name --since --until --sort'
 		kind=run
 		;;
 	approve)

@@ -1,14 +1,14 @@
 # fish completion of titan, generated from its command table
 
 function __titan_runs
-	titan ls --limit 50 --format '{id}\t{name} {state}' 2>/dev/null
+	titan ls --limit 50 --format '{run}\t{name} {state}' 2>/dev/null
 	echo last
 end
 
 function __titan_jobs
 	set -l run (string split -m 1 / -- (commandline -ct))
 	if set -q run[2]
-		titan show $run[1] --format '{address}\t{state}' 2>/dev/null
+		titan show $run[1] --format '{job}\t{state}' 2>/dev/null
 	else
 		__titan_runs
 	end
@@ -20,7 +20,7 @@ complete -c titan -s H -l host -x -d 'the master of another machine to talk to, 
 complete -c titan -l key -r -F -d 'file with the key for --host (or set TITAN_KEY_FILE)'
 complete -c titan -l json -d 'print the result as one JSON value'
 complete -c titan -l plain -d 'print tab-separated values without a header, with exact times'
-complete -c titan -l format -x -d 'print each row with a template such as \'{id} {state}\''
+complete -c titan -l format -x -d 'print each row with a template such as \'{run} {state}\''
 complete -c titan -l color -x -a 'auto always never' -d 'use colours; auto also looks at NO_COLOR and TERM'
 complete -c titan -s q -l quiet -d 'print only data and errors'
 complete -c titan -s y -l yes -d 'answer yes to every question'
@@ -51,7 +51,7 @@ complete -c titan -n '__fish_seen_subcommand_from master' -l keep-acts -x -d 'ke
 complete -c titan -n '__fish_seen_subcommand_from master' -l prune-every -x -d 'how often the master applies these rules (default 1m)'
 complete -c titan -n '__fish_seen_subcommand_from master' -l ready-fd -x -d 'write a byte to this file descriptor when the master serves'
 complete -c titan -n __fish_use_subcommand -a worker -d 'run a worker in the foreground, list workers, or forget workers that are gone'
-complete -c titan -n '__fish_seen_subcommand_from worker' -l name -x -d 'name of the worker (default: local)'
+complete -c titan -n '__fish_seen_subcommand_from worker' -l name -x -d 'name of the worker (default: local); with ls: only workers with this name, in which * and ? stand for any characters'
 complete -c titan -n '__fish_seen_subcommand_from worker' -s s -l slots -x -d 'number of jobs that the worker runs at once (default: one for each core)'
 complete -c titan -n '__fish_seen_subcommand_from worker' -s l -l label -x -d 'a label that jobs may ask for; may be repeated'
 complete -c titan -n '__fish_seen_subcommand_from worker' -l containment -x -a 'auto cgroup pids subreaper' -d 'how all processes of a job are kept together (default: the best way that the system allows)'
@@ -63,6 +63,9 @@ complete -c titan -n '__fish_seen_subcommand_from worker' -l pool -x -d 'the poo
 complete -c titan -n '__fish_seen_subcommand_from worker' -l end-jobs -d 'end the jobs that an earlier worker with this name left running, then exit'
 complete -c titan -n '__fish_seen_subcommand_from worker' -l ready-fd -x -d 'write a byte to this file descriptor when the worker is connected'
 complete -c titan -n '__fish_seen_subcommand_from worker' -s n -l dry-run -d 'with rm: show which workers would be forgotten, and change nothing'
+complete -c titan -n '__fish_seen_subcommand_from worker' -l limit -x -d 'with ls: the most workers to list'
+complete -c titan -n '__fish_seen_subcommand_from worker' -s a -l all -d 'with ls: list all workers'
+complete -c titan -n '__fish_seen_subcommand_from worker' -l sort -x -d 'with ls: sort by this column of the table or key of --json; -COLUMN: the largest first'
 complete -c titan -n '__fish_seen_subcommand_from worker' -a 'rm'
 complete -c titan -n __fish_use_subcommand -a token -d 'give people, programs and workers of other machines keys to this cluster, and take them away'
 complete -c titan -n '__fish_seen_subcommand_from token' -s r -l role -x -d 'the roles of a new token, with commas between them (default: submitter,viewer)'
@@ -155,10 +158,20 @@ complete -c titan -n '__fish_seen_subcommand_from retry' -s n -l dry-run -d 'sho
 complete -c titan -n '__fish_seen_subcommand_from retry' -a '(__titan_jobs)'
 complete -c titan -n __fish_use_subcommand -a dlq -d 'list dead letters (jobs that failed for good), run them again or drop them'
 complete -c titan -n '__fish_seen_subcommand_from dlq' -s n -l dry-run -d 'with requeue or discard: show the dead letters, and change nothing'
+complete -c titan -n '__fish_seen_subcommand_from dlq' -l limit -x -d 'with ls: the most dead letters to list'
+complete -c titan -n '__fish_seen_subcommand_from dlq' -s a -l all -d 'with ls: list all dead letters'
+complete -c titan -n '__fish_seen_subcommand_from dlq' -l name -x -d 'with ls: only those of runs with this name; * stands for any characters, ? for one'
+complete -c titan -n '__fish_seen_subcommand_from dlq' -l since -x -d 'with ls: only those from this time or later (see titan-ls(1))'
+complete -c titan -n '__fish_seen_subcommand_from dlq' -l until -x -d 'with ls: only those before this time'
+complete -c titan -n '__fish_seen_subcommand_from dlq' -l sort -x -d 'with ls: sort by this column of the table or key of --json; -COLUMN: the largest first'
 complete -c titan -n '__fish_seen_subcommand_from dlq' -a 'ls show requeue discard'
 complete -c titan -n '__fish_seen_subcommand_from dlq' -a '(__titan_jobs)'
 complete -c titan -n __fish_use_subcommand -a schedule -d 'run pipelines at given times'
 complete -c titan -n '__fish_seen_subcommand_from schedule' -s p -l param -x -d 'with add: set a parameter of the pipeline; may be repeated'
+complete -c titan -n '__fish_seen_subcommand_from schedule' -l limit -x -d 'with ls: the most schedules to list'
+complete -c titan -n '__fish_seen_subcommand_from schedule' -s a -l all -d 'with ls: list all schedules'
+complete -c titan -n '__fish_seen_subcommand_from schedule' -l name -x -d 'with ls: only those with this name; * stands for any characters, ? for one'
+complete -c titan -n '__fish_seen_subcommand_from schedule' -l sort -x -d 'with ls: sort by this column of the table or key of --json; -COLUMN: the largest first'
 complete -c titan -n '__fish_seen_subcommand_from schedule' -a 'add ls show pause resume rm fire'
 complete -c titan -n __fish_use_subcommand -a hold -d 'start no jobs of a run, or not this job, until titan release'
 complete -c titan -n '__fish_seen_subcommand_from hold' -s n -l dry-run -d 'show what would be held, and change nothing'
@@ -186,6 +199,11 @@ complete -c titan -n '__fish_seen_subcommand_from tenant' -l max-queued -x -d 'h
 complete -c titan -n '__fish_seen_subcommand_from tenant' -a 'ls set rm'
 complete -c titan -n __fish_use_subcommand -a approvals -d 'list gates and unknown jobs, which wait for a person to decide'
 complete -c titan -n '__fish_seen_subcommand_from approvals' -s a -l all -d 'list past decisions, newest first: by whom, when and why'
+complete -c titan -n '__fish_seen_subcommand_from approvals' -l limit -x -d 'the most rows to list'
+complete -c titan -n '__fish_seen_subcommand_from approvals' -l name -x -d 'only jobs with this name; * stands for any characters, ? for one'
+complete -c titan -n '__fish_seen_subcommand_from approvals' -l since -x -d 'only those from this time or later (see titan-ls(1))'
+complete -c titan -n '__fish_seen_subcommand_from approvals' -l until -x -d 'only those before this time'
+complete -c titan -n '__fish_seen_subcommand_from approvals' -l sort -x -d 'sort by this column of the table or key of --json; -COLUMN: the largest first'
 complete -c titan -n '__fish_seen_subcommand_from approvals' -a '(__titan_runs)'
 complete -c titan -n __fish_use_subcommand -a approve -d 'approve a gate'
 complete -c titan -n '__fish_seen_subcommand_from approve' -s m -l message -x -d 'why you approve; kept with the decision'

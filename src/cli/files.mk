@@ -62,6 +62,8 @@ cli_sources = \
 	src/cli/commands/logs_many.h \
 	src/cli/commands/logs_one.c \
 	src/cli/commands/logs_start.c \
+	src/cli/commands/outputs.c \
+	src/cli/commands/outputs.h \
 	src/cli/commands/prune.h \
 	src/cli/commands/run.h \
 	src/cli/commands/run_options.c \
@@ -141,4 +143,6 @@ cli_sources = \
 	src/cli/show/rows.h
 
 cli_other = \
-	src/cli/README.md
+	src/cli/README.md \
+	src/cli/commands/outputs.def \
+	src/cli/show/fields.def

@@ -8,6 +8,7 @@ gen_sources = \
 	src/gen/gen_enums.c \
 	src/gen/gen_page.c \
 	src/gen/gen_protocol.c \
+	src/gen/gen_schema.c \
 	src/gen/gen_settings.c \
 	src/gen/gen_states.c
 

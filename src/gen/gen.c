@@ -17,6 +17,7 @@
 static int usage(void)
 {
 	fputs("titan-gen schema | frozen | dot | completion bash|zsh|fish   print a whole file\n"
+	      "titan-gen json [COMMAND]                           print the schema of a command's JSON, or which there are\n"
 	      "titan-gen page <MANUAL-PAGE                        print it with its generated parts made anew\n",
 	      stderr);
 	return 2;
@@ -65,6 +66,11 @@ int main(int argc, char **argv)
 		done = true;
 	} else if (strcmp(what, "completion") == 0 && argc == 3) {
 		done = complete_script(argv[2], &out);
+	} else if (strcmp(what, "json") == 0 && argc == 2) {
+		gen_schema_names(&out);
+		done = true;
+	} else if (strcmp(what, "json") == 0 && argc == 3) {
+		done = gen_schema(argv[2], &out);
 	} else if (strcmp(what, "page") == 0 && argc == 2) {
 		done = page(&out);
 	} else {

@@ -43,4 +43,9 @@ void gen_enums(struct buf *out);         /* lists the numbers that fields hold *
 void gen_errors(struct buf *out);
 void gen_limits(struct buf *out);
 
+/* Write the schema of a command's JSON. False: the command prints none, or a column isn't known as a field. */
+bool gen_schema(const char *name, struct buf *out);
+void gen_schema_names(struct buf *out);   /* the names that gen_schema knows, one in a line */
+void gen_columns(const char *verb, struct buf *out);     /* lists the columns of --plain */
+
 #endif

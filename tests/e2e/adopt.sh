@@ -65,7 +65,7 @@ rm "$hold"
 exits "which ends well" 0 titan --timeout 30s wait "$run"
 started_once
 is "its whole output is there" "$(titan logs "$run/j" | tr '\n' ' ')" "before after "
-is "it was tried once and never lost" "$(titan --json show "$run/j" | jq -c '[.tries, .crashes]')" '[1,0]'
+is "it was tried once and never lost" "$(titan --json show "$run/j" | jq -c '.[0] | [.tries, .crashes]')" '[1,0]'
 
 run=$(titan -q run -e "j; j='while [ ! -e $test_dir/go ]; do sleep 0.05; done; exit 7' retry=0")
 ok "a job that will fail runs" until_true 10 job_is "$run" j running
@@ -73,7 +73,7 @@ kill_keeper
 ok "its keeper is killed" until_true 20 new_keeper
 : >"$test_dir/go"
 exits "and fails" 1 titan --timeout 30s wait "$run"
-is "with its own exit status, at its first try" "$(titan --json show "$run" | jq -c '.jobs[0] | [.outcome, .tries, .crashes]')" \
+is "with its own exit status, at its first try" "$(titan --json show "$run" | jq -c '.[0] | .jobs[0] | [.outcome, .tries, .crashes]')" \
 	'["exit 7",1,0]'
 
 # It ends before there is a keeper to see that: the guardian is stopped, so that it starts none meanwhile.

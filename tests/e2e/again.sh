@@ -20,12 +20,12 @@ ok "a run goes" until_true 20 job_is "$run" a failed
 titan run --into "$run" -e "more; more=true" >/dev/null
 again=$(titan run --again "$run")
 ok "it is submitted again" test "$again" -gt "$run"
-names() { titan --json show "$1" | jq -c '[.jobs[] | [.name, .needs, .when]]'; }
-is "as it was submitted" "$(names "$again")" "$(titan --json show "$run" | jq -c '[.jobs[] | select(.name != "more") | [.name, .needs, .when]]')"
-is "with its name" "$(titan --json show "$again" | jq -r .run.name)" work
+names() { titan --json show "$1" | jq -c '.[0] | [.jobs[] | [.name, .needs, .when]]'; }
+is "as it was submitted" "$(names "$again")" "$(titan --json show "$run" | jq -c '.[0] | [.jobs[] | select(.name != "more") | [.name, .needs, .when]]')"
+is "with its name" "$(titan --json show "$again" | jq -r '.[0] | .name')" work
 ok "and its parameters" until_true 20 job_is "$again" a failed
 is "each of the two has run" "$(wc -l <7.out)" 2
-two_run() { [ "$(titan --json show "$again" | jq '[.jobs[] | select(.state == "running")] | length')" = 2 ]; }
+two_run() { [ "$(titan --json show "$again" | jq '.[0] | [.jobs[] | select(.state == "running")] | length')" = 2 ]; }
 titan cancel "$run" >/dev/null
 ok "two at a time, as before" until_true 20 two_run
 titan cancel "$again" >/dev/null
@@ -34,7 +34,7 @@ titan cancel "$again" >/dev/null
 ok "it ends" until_true 20 run_ended "$run"
 key=0123456789abcdef0123456789abcdef
 first=$(titan run --again "$run" --key $key --name second)
-is "it may have another name" "$(titan --json show "$first" | jq -r .run.name)" second
+is "it may have another name" "$(titan --json show "$first" | jq -r '.[0] | .name')" second
 kill -KILL "$(master_pid)"
 start_cluster
 is "the same key is the same run" "$(titan run --again "$run" --key $key --name second)" "$first"

@@ -12,7 +12,7 @@ for run in "$one" "$two" "$fine"; do
 	until_true 20 run_ended "$run"
 done
 until_true 20 job_is "$gpu" near running
-ids() { titan --json ls "$@" | jq -c '[.[].id]'; }
+ids() { titan --json ls "$@" | jq -c '[.[].run]'; }
 
 # --- ls and show ---
 is "a range" "$(ids "$two-$gpu")" "[$gpu,$fine,$two]"
@@ -28,9 +28,9 @@ exits "a state that isn't one" 2 titan ls state=broken
 exits "nothing like it" 4 titan show state=denied
 exits "a range that runs backwards" 2 titan ls 9-3
 is "show has only those jobs" \
-	"$(titan --json show state=failed | jq -c '[.[] | [.run.id, [.jobs[].name]]]')" "[[$two,[\"bad\"]],[$one,[\"bad\"]]]"
-is "and whole runs in a list" "$(titan --json show "$one" "$fine" | jq -c '[.[].run.name]')" '["one","fine"]'
-is "one alone is one value" "$(titan --json show "$one" | jq -r .run.name)" one
+	"$(titan --json show state=failed | jq -c '[.[] | [.run, [.jobs[].name]]]')" "[[$two,[\"bad\"]],[$one,[\"bad\"]]]"
+is "and whole runs in a list" "$(titan --json show "$one" "$fine" | jq -c '[.[].name]')" '["one","fine"]'
+is "one alone is a list as well" "$(titan --json show "$one" | jq -r '.[0] | .name')" one
 like "for people one under the other" "$(titan show "$one" "$two")" "^$two two"
 
 # --- a dry run changes nothing, so it asks nothing ---
@@ -45,7 +45,7 @@ like "of jobs, too" "$err" 'dry run: 3 jobs would be held back'
 exits "a release" 0 titan release -n "$gpu"
 like "of what isn't held" "$err" 'dry run: 0 jobs would be let go'
 exits "a priority" 0 titan priority -n "$gpu" 90
-is "nothing of it was done" "$(titan --json show "$gpu/near" | jq -r '.priority, .held, .state' | tr '\n' ' ')" "50 false running "
+is "nothing of it was done" "$(titan --json show "$gpu/near" | jq -r '.[0] | .priority, .held, .state' | tr '\n' ' ')" "50 false running "
 is "not even a retry" "$(run_state "$two")" failed
 exits "a cordon" 0 titan --json cordon -n local
 is "which would change the worker" "$(printf '%s' "$out" | jq -c .)" '[{"name":"local","changed":1,"dry_run":true}]'
@@ -65,9 +65,9 @@ is "in a list of one shape" "$(printf '%s' "$out" | jq -c '[.[] | [.job, .run, .
 ok "they run again" until_true 20 run_is "$two" failed
 exits "runs and jobs are retried differently" 2 titan -y retry "$one" "$two/bad"
 exits "all that live are held" 0 titan -y hold all
-is "those that wait, too" "$(titan --json show "$later" | jq -r .run.held)" true
+is "those that wait, too" "$(titan --json show "$later" | jq -r '.[0] | .held')" true
 exits "and released" 0 titan -y release "$gpu-$later"
-is "again" "$(titan --json show "$later" | jq -r .run.held)" false
+is "again" "$(titan --json show "$later" | jq -r '.[0] | .held')" false
 exits "a cancel of a range stops" 2 titan cancel "$one-$later"
 like "and counts what lives" "$err" "cancel of 2 runs \\($later, $gpu\\)"
 exits "one job of all" 0 titan -y cancel label=gpu

@@ -28,7 +28,7 @@ jobs:
 END
 waits=$(titan run "$test_dir/waits.yaml") || note "no pipeline"
 as_before() {
-	[ "$(titan --json show "$waits" | jq -c '[.jobs[].state] | sort')" = '["approval","delayed","delayed","running"]' ]
+	[ "$(titan --json show "$waits" | jq -c '.[0] | [.jobs[].state] | sort')" = '["approval","delayed","delayed","running"]' ]
 }
 ok "a delay, a backoff, a gate and a time-out wait for half an hour each" until_true 20 as_before
 done=0
@@ -43,7 +43,7 @@ for number in $(seq "$jumps"); do
 	esac >"$clock"
 	run=$(titan --timeout 20s run -w -e "a -> b; a='true'; b='true'" 2>/dev/null) && run_is "$run" succeeded || note "after jump $number a run didn't end"
 	as_before || early=$((early + 1))
-	[ $early != 1 ] || note "jump $number, $(cat "$clock"): $(titan --json show "$waits" | jq -c '[.jobs[] | [.name, .state, .outcome]]')"
+	[ $early != 1 ] || note "jump $number, $(cat "$clock"): $(titan --json show "$waits" | jq -c '.[0] | [.jobs[] | [.name, .state, .outcome]]')"
 	[ "$(state_of '.workers[0].state')" = up ] || early=$((early + 1))
 	run_is "$run" succeeded && done=$((done + 1))
 done

@@ -53,7 +53,7 @@ is "what is run again ran at least once" "$(started_at_all "$starts" retry)" $((
 # Of hundreds of kills three may well meet the same job, which is its crash limit.
 crashed=$(titan --json dlq ls "$again" 2>/dev/null | jq '[.[] | select(.reason == "crash_limit")] | length')
 note "${crashed:-0} jobs came to their crash limit"
-is "all of it succeeded, or came to its crash limit" "$(($(titan --json ls -a | jq -r --argjson run "$again" '.[] | select(.id == $run) | .ok') + ${crashed:-0}))" $((30 * kills))
+is "all of it succeeded, or came to its crash limit" "$(($(titan --json ls -a | jq -r --argjson run "$again" '.[] | select(.run == $run) | .ok') + ${crashed:-0}))" $((30 * kills))
 note "$(state_of '.jobs.unknown // 0') jobs may have run and wait for a person"
 titan -y cancel "$once" >/dev/null 2>&1
 ok "a person settles the rest" until_true 60 run_ended "$once"
@@ -65,6 +65,6 @@ for _ in 1 2 3; do
 	sleep 0.4
 done
 exits "whose link is killed three times" 0 titan --timeout 60s wait "$calm"
-is "writes all its lines, and runs once" "$(titan logs "$calm/c" | grep -c '^line') $(titan --json show "$calm/c" | jq -r .tries)" "50 1"
+is "writes all its lines, and runs once" "$(titan logs "$calm/c" | grep -c '^line') $(titan --json show "$calm/c" | jq -r '.[0] | .tries')" "50 1"
 
 done_testing

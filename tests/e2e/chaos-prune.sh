@@ -23,7 +23,7 @@ start_cluster --slots 2
 ) >"$test_dir/live" 2>&1 &
 live=$!
 exits 'it is pruned' 0 titan -y --json prune --keep 0 --dead
-is 'whole' "$(printf '%s' "$out" | jq '.jobs >= '"$rows")" true
+is 'whole' "$(printf '%s' "$out" | jq '.job_count >= '"$rows")" true
 wait "$live"
 is 'what was submitted meanwhile ran' "$(cat "$test_dir/live")" ''
 stall=$(titan --json metrics | jq -c .stall)

@@ -42,7 +42,7 @@ touch "$test_dir/go"
 exits "and ends well" 0 titan --timeout 200s wait "$long"
 is "each was started once" "$(sort -n "$starts" | uniq -c | awk '$1 != 1' | wc -l) $(wc -l <"$starts")" "0 $running"
 whole=0
-titan --json show "$long" | jq -r '.jobs[].name' >"$test_dir/names"
+titan --json show "$long" | jq -r '.[0] | .jobs[].name' >"$test_dir/names"
 while read -r name; do
 	[ "$(titan logs "$long/$name" | grep -c '^line')" != $lines ] || whole=$((whole + 1))
 done <"$test_dir/names"

@@ -22,7 +22,7 @@ END
 run=$(titan run env.yaml --dir "$test_dir/run" --env A=line --env A=second)
 is "a job has what its run and its pipeline say" "$(ran "$run" plain)" "$test_dir/run line pipe"
 is "and its own beside it" "$(log "$run/own")" "$test_dir/own line job job"
-inner=$(titan --json show "$run" | jq -r '.jobs[] | select(.name == "below") | .child')
+inner=$(titan --json show "$run" | jq -r '.[0] | .jobs[] | select(.name == "below") | .child')
 is "a sub-run has the command line's, and its own file's" "$(log "$inner/inner")" "$test_dir/run line sub"
 
 run=$(titan run -e "hold -> after; hold='until [ -e $test_dir/go ]; do sleep 0.05; done'; after='echo \$A; pwd'" \
@@ -48,7 +48,7 @@ jobs: {n: {run: 'echo $A'}}
 END
 titan schedule add night.yaml >/dev/null 2>&1
 titan schedule fire night >/dev/null 2>&1
-run=$(titan --json ls | jq '[.[] | select(.name == "night")][0].id')
+run=$(titan --json ls | jq '[.[] | select(.name == "night")][0].run')
 is "a run of a schedule has its environment" "$(ran "$run" n)" "night"
 
 run=$(titan run -e "bad='exit 3'" --env A=dead --dir "$test_dir/run")

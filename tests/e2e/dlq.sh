@@ -3,8 +3,8 @@
 # requeued or discarded once.
 . "$(dirname "$0")/lib.sh"
 
-letters() { titan --json dlq ls "$@" 2>/dev/null | jq -c '[.[].address]'; }
-reason_of() { titan --json dlq ls | jq -r ".[] | select(.address == \"$1\") | .reason"; }
+letters() { titan --json dlq ls "$@" 2>/dev/null | jq -c '[.[].job]'; }
+reason_of() { titan --json dlq ls | jq -r ".[] | select(.job == \"$1\") | .reason"; }
 
 start_cluster --slots 4
 exits 'no letters' 0 titan --json dlq ls
@@ -20,7 +20,7 @@ is 'retries that are used up are a reason' "$(reason_of "$run/load")" max_retrie
 is 'a command that is not there is another' "$(reason_of "$run/none")" spawn_failed
 is 'time' "$(reason_of "$run/slow")" timed_out
 is 'and an end that the policy leaves alone' "$(reason_of "$run/codes")" not_retried
-is 'the time-out was tried again' "$(titan --json show "$run/slow" | jq .tries)" 2
+is 'the time-out was tried again' "$(titan --json show "$run/slow" | jq '.[0] | .tries')" 2
 exits 'one of them in full' 0 titan --json dlq show "$run/load"
 is 'has the job' "$(printf '%s' "$out" | jq -c '[.reason, .tries, .retry_max, .priority, (.env[:1]), .outcome, .run]')" \
 	"[\"max_retries_exceeded\",2,1,70,[\"A=b\"],\"exit 1\",$run]"
@@ -28,7 +28,7 @@ like 'in words as well' "$(titan dlq show "$run/load")" "command +test -e $test_
 is 'plain output has a line for each' "$(titan --plain dlq ls "$run" | wc -l)" 4
 like 'show says DEAD' "$(titan show "$run")" 'load +. DEAD'
 is 'and its data says that it failed and is dead' \
-	"$(titan --json show "$run/load" | jq -c '[.state, .dead]')" '["failed",true]'
+	"$(titan --json show "$run/load" | jq -c '.[0] | [.state, .dead]')" '["failed",true]'
 like 'ls says how many there are' "$(titan ls)" '4 dead letters'
 
 exits 'a letter that is not there' 4 titan dlq show "$run/fine"
@@ -42,7 +42,7 @@ is 'none of them is gone' "$(titan --json dlq ls | jq length)" 4
 exits 'one is discarded' 0 titan --json dlq discard "$run/none"
 is 'once' "$(printf '%s' "$out" | jq -c '[.[] | [.job, .changed]]')" "[[\"$run/none\",1]]"
 exits 'a second time there is none' 4 titan dlq discard "$run/none"
-is 'its job is as it was' "$(titan --json show "$run/none" | jq -c '[.state, .dead]')" '["failed",false]'
+is 'its job is as it was' "$(titan --json show "$run/none" | jq -c '.[0] | [.state, .dead]')" '["failed",false]'
 like 'and its run has one fewer' "$(titan ls)" '3 dead letters'
 
 pid=$(master_pid)
@@ -79,7 +79,7 @@ is 'still says that it failed' "$(job_state "$run" flaky)" failed
 exits 'a forgiven denial' 0 titan reject "$run/gate" -m no
 exits 'is no failure of the run either' 0 titan --timeout 20s wait "$run"
 is 'which has succeeded' "$(run_state "$run")" succeeded
-is 'and says what was forgiven' "$(titan --json ls --limit 1 | jq '.[0].forgiven')" 2
+is 'and says what was forgiven' "$(titan --json ls --limit 1 | jq '.[0].forgiven_jobs')" 2
 is 'nobody has to look at it: there is no letter' "$(letters "$run")" '[]'
 like 'show says so' "$(titan show "$run")" 'flaky .*counts as a good end'
 like 'and explain' "$(titan explain "$run/flaky")" 'counts as a good end'
@@ -122,12 +122,12 @@ echo 'jobs: {work: {run: "exit 1"}}' >"$test_dir/inner.yaml"
 echo 'jobs: {sub: {pipeline: inner.yaml}}' >"$test_dir/outer.yaml"
 run=$(titan -q run "$test_dir/outer.yaml")
 exits 'a sub-run fails, and so does its job' 1 titan --timeout 20s wait "$run"
-was=$(titan --json show "$run/sub" | jq .child)
+was=$(titan --json show "$run/sub" | jq '.[0] | .child')
 like 'both have letters' "$(letters)" "$was/work.*$run/sub"
 exits 'requeueing all letters refuses that of the sub-run, which nobody waits for' 1 titan -y dlq requeue all
 like 'and says so' "$err" "run $was was the sub-run of $run/sub"
 exits 'the others are requeued all the same' 1 titan --timeout 20s wait "$run"
-unlike 'in another sub-run' "$(titan --json show "$run/sub" | jq .child)" "^$was\$"
+unlike 'in another sub-run' "$(titan --json show "$run/sub" | jq '.[0] | .child')" "^$was\$"
 
 exits 'what is left is discarded' 0 titan -q -y dlq discard all
 run=$(titan -q run -e "first; open; first=false; open='sleep 600'")

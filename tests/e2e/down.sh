@@ -15,7 +15,7 @@ ended_once() { # what a job that was left says in the end
 	rm "$hold"
 	exits "the job that was left ends as it ends" 1 titan --timeout 30s wait "$run"
 	is "with its own status, started once" \
-		"$(titan --json show "$run" | jq -c '.jobs[0] | [.outcome, .tries, .crashes]') $(wc -l <"$test_dir/starts")" '["exit 3",1,0] 1'
+		"$(titan --json show "$run" | jq -c '.[0] | .jobs[0] | [.outcome, .tries, .crashes]') $(wc -l <"$test_dir/starts")" '["exit 3",1,0] 1'
 }
 
 # --- a signal to the worker ---

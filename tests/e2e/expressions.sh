@@ -32,7 +32,7 @@ is "explain has the reason" "$(titan --json explain last/four | jq -r '.[0].reas
 like "what is behind it has its cause" "$(titan show last/behind)" 'because four was skipped: its condition was false$'
 like "so has what is behind that" "$(titan show last/further)" 'because behind was skipped, as the condition of four was false$'
 next_of() { titan --json explain "last/$1" | jq -r '.[0].next'; }
-is "what a failed job decided may come out otherwise" "$(next_of further)" "titan retry $(titan --json show last | jq .run.id)"
+is "what a failed job decided may come out otherwise" "$(next_of further)" "titan retry $(titan --json show last | jq '.[0] | .run')"
 is "what was false from the start would be so again" "$(next_of dev)$(next_of after)" nullnull
 titan --timeout 30s run -w -p code=4 -p env=dev switch.yaml >/dev/null 2>&1
 is "another parameter takes the other branch" "$(state three) $(state four) $(state behind) $(state prod)" \
@@ -62,7 +62,7 @@ in_order() { # FIRST LAST COUNT: each of COUNT began once, all but FIRST behind 
 }
 exits "diamond" 0 titan --timeout 30s run -w -e "a -> {b, c} -> d; a=$(said a); b=$(said b); c=$(said c); d=$(said d)"
 ok "begins with the first, ends with the last, and each of its four jobs ran once" in_order a d 4
-all_ran() { is "and all of them succeeded" "$(titan --json show last | jq -r '[.jobs[].state] | group_by(.) | map("\(length) \(.[0])") | join(" ")')" "$1 succeeded"; }
+all_ran() { is "and all of them succeeded" "$(titan --json show last | jq -r '.[0] | [.jobs[].state] | group_by(.) | map("\(length) \(.[0])") | join(" ")')" "$1 succeeded"; }
 : >"$steps"
 exits "fan-out of 15 and fan-in" 0 titan --timeout 30s run -w -e "a -> b*15 -> c; a=$(said a); b=$(said 'b$i'); c=$(said c)"
 ok "15 begin behind the first and end before the last, each once" in_order a c 17

@@ -30,7 +30,7 @@ stop() {
 	wait "$master"
 }
 
-runs() { titan --json ls --all | jq '[.[].id] | length'; }
+runs() { titan --json ls --all | jq '[.[].run] | length'; }
 
 answered_or_gone() { gone "$client" || gone "$master"; }
 # Adds to $acked for each graph that is accepted, until the master has gone.

@@ -41,6 +41,7 @@ e2e_tests = \
 	tests/e2e/here.sh \
 	tests/e2e/inside.sh \
 	tests/e2e/interrupted.sh \
+	tests/e2e/json.sh \
 	tests/e2e/kill-master.sh \
 	tests/e2e/labels.sh \
 	tests/e2e/late.sh \

@@ -24,7 +24,7 @@ finally:
 EOF
 run=$(titan -q run "$test_dir/outer.yaml")
 until_true 20 job_is "$run" sub running
-child=$(titan --json show "$run/sub" | jq .child)
+child=$(titan --json show "$run/sub" | jq '.[0] | .child')
 until_true 20 job_is "$child" work running
 exits 'a run is cancelled' 0 titan cancel "$run"
 like 'what still runs is said' "$err" "2 jobs that run in any case may go on for a while; titan cancel $run again ends them, too"
@@ -42,7 +42,7 @@ stubborn() { # starts a run whose cleaner waits, and cancels it once
 }
 stubborn
 like 'explain says how long it has' "$(titan explain "$run/clean")" 'was told to end, so it must end in (9m|10m)'
-like 'show says until when' "$(titan --json show "$run/clean" | jq -r .deadline)" '^[0-9]{4}-'
+like 'show says until when' "$(titan --json show "$run/clean" | jq -r '.[0] | .deadline')" '^[0-9]{4}-'
 exits 'a second cancel' 0 titan cancel -w "$run"
 is 'ends it' "$(job_state "$run" clean)" cancelled
 stubborn

@@ -67,7 +67,7 @@ like "and says that nothing can be written" "$out" "^alarm +the disk of $TITAN_S
 like "also as text" "$(titan --plain status)" '^store.stuck	1$'
 exits "titan ls answers" 0 timeout 5 "$TITAN" ls
 like "and says that it is from memory" "$err" 'the disk of the store is full: this answer comes from memory, and some of it may not be on disk; see titan status'
-is "with the run" "$(titan --json ls 2>/dev/null | jq -r ".[] | select(.id == $run) | .state")" running
+is "with the run" "$(titan --json ls 2>/dev/null | jq -r ".[] | select(.run == $run) | .state")" running
 exits "so does titan worker ls" 0 timeout 5 "$TITAN" worker ls
 exits "another question is refused" 75 timeout 5 "$TITAN" explain "$run/j"
 like "and says which are answered" "$err" 'only titan status, ls and worker ls'

@@ -10,13 +10,13 @@ exits "a diamond is submitted, waited for and succeeds" 0 \
 is "every job ran once" "$(sort "$log" | tr '\n' ' ')" "a b c d "
 is "parents come first" "$(head -n 1 "$log")$(tail -n 1 "$log")" "ad"
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
-is "all of its jobs succeeded" "$(titan --json show "$run" | jq -r '[.jobs[].state] | unique | join(",")')" succeeded
+is "all of its jobs succeeded" "$(titan --json show "$run" | jq -r '.[0] | [.jobs[].state] | unique | join(",")')" succeeded
 is "the run succeeded" "$(run_state "$run")" succeeded
-is "ls shows it" "$(titan --json ls | jq -r --argjson run "$run" '.[] | select(.id == $run) | .state')" succeeded
+is "ls shows it" "$(titan --json ls | jq -r --argjson run "$run" '.[] | select(.run == $run) | .state')" succeeded
 
 exits "a failing job fails the run" 1 titan run -w -e "ok -> bad -> never; ok=true; bad='exit 7'; never=true"
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
-is "its code is kept" "$(titan --json show "$run" | jq -r '.jobs[] | select(.name == "bad") | .code')" 7
+is "its code is kept" "$(titan --json show "$run" | jq -r '.[0] | .jobs[] | select(.name == "bad") | .exit_code')" 7
 is "what depends on it is skipped" "$(job_state "$run" never)" skipped
 like "and the cause is told" "$(titan show "$run/never")" 'bad'
 

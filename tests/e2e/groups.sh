@@ -4,7 +4,7 @@
 
 start_cluster --slots 6
 field() { titan --json group ls | jq -r ".[] | select(.name == \"$1\") | $2"; }
-count() { titan --json show "$1" | jq "[.jobs[] | select(.state == \"running\")] | length"; }
+count() { titan --json show "$1" | jq ".[0] | [.jobs[] | select(.state == \"running\")] | length"; }
 running() { [ "$(count "$1")" = "$2" ]; }
 
 cat >deploy.yaml <<END
@@ -23,17 +23,17 @@ ok "one to another place doesn't wait for it" until_true 10 running "$other" 2
 is "the second to the same does" "$(count "$second")" 0
 is "and says so" "$(titan --json explain "$second/build[0]" | jq -r '.[0].reason')" concurrency_runs
 like "with the run that goes" "$(titan explain "$second/build[0]")" "1 run of its concurrency group deploy-prod is going, and the limit is 1: run $first"
-is "the group has one run" "$(field deploy-prod .runs)" 1
+is "the group has one run" "$(field deploy-prod .active_runs)" 1
 is "of one at most" "$(field deploy-prod .max)" 1
-is "a run says its group" "$(titan --json show "$first" | jq -r .run.concurrency)" deploy-prod
-is "and that it has its place" "$(titan --json show "$first" | jq -r .run.seated)" true
+is "a run says its group" "$(titan --json show "$first" | jq -r '.[0] | .group')" deploy-prod
+is "and that it has its place" "$(titan --json show "$first" | jq -r '.[0] | .seated')" true
 
 pid=$(master_pid)
 kill -KILL "$pid"
 ok "the master is gone" until_true 10 process_gone "$pid"
 titan up >/dev/null 2>&1
 ok "and back" until_true 10 worker_is_up
-is "the place is still taken" "$(field deploy-prod .runs)" 1
+is "the place is still taken" "$(field deploy-prod .active_runs)" 1
 touch gate
 exits "the first ends" 0 titan --timeout 20s wait "$first"
 exits "and the second begins and ends" 0 titan --timeout 20s wait "$second"
@@ -44,7 +44,7 @@ one=$(titan run -e "a*3; a='until [ -e $test_dir/gate ]; do sleep 0.05; done' co
 ok "one job of the group is out" until_true 10 running "$one" 1
 two=$(titan run -e "b; b='until [ -e $test_dir/gate ]; do sleep 0.05; done' concurrency=db")
 is "another run's job waits for it" "$(titan --json explain "$two/b" | jq -r '.[0].reason')" concurrency_jobs
-is "with what it names" "$(titan --json show "$two/b" | jq -r '.concurrency[0]')" db
+is "with what it names" "$(titan --json show "$two/b" | jq -r '.[0] | .concurrency[0]')" db
 exits "with a higher limit" 0 titan group set db --max 3
 ok "more go" until_true 10 running "$one" 3
 is "which is set" "$(field db .set)" true

@@ -7,7 +7,7 @@ start_cluster --slots 4
 hold=$test_dir/hold
 : >"$hold"
 held="while [ -e $hold ]; do sleep 0.05; done"
-jobs() { titan --json show "$1" | jq -r '[.jobs[].name] | join(" ")'; }
+jobs() { titan --json show "$1" | jq -r '.[0] | [.jobs[].name] | join(" ")'; }
 run=$(titan run -e "{good, bad, enc*3, slow} -> end; bad -> gone; good='echo G'; bad=false; gone=true; enc='echo \$i'; slow='$held'; end=true")
 ok "one job runs, others have ended" until_true 20 job_is "$run" gone skipped
 ok "the fan-out has too" until_true 20 job_is "$run" 'enc[2]' succeeded
@@ -162,14 +162,14 @@ is "with what came last" "$(job_state "$run" z)" succeeded
 titan run --name followed -f -e "a; a='$held'" >"$test_dir/followed" 2>&1 &
 follower=$!
 ok "the run is followed" until_true 20 grep -q followed "$test_dir/followed"
-run=$(titan --json ls | jq -r '[.[] | select(.name == "followed")][0].id')
+run=$(titan --json ls | jq -r '[.[] | select(.name == "followed")][0].run')
 ok "it runs" until_true 20 job_is "$run" a running
 exits "jobs come" 0 titan run --into "$run" -e "a -> added-later -> last; added-later='echo L'; last=true"
 rm "$hold"
 wait "$follower"
 is "the follower stayed to the end" "$?" 0
 like "and told what was added" "$(cat "$test_dir/followed")" 'added-later'
-is "all three ended" "$(titan --json show "$run" | jq -c '[.jobs[].state] | unique')" '["succeeded"]'
+is "all three ended" "$(titan --json show "$run" | jq -c '.[0] | [.jobs[].state] | unique')" '["succeeded"]'
 
 # A cancelled run takes nothing.
 : >"$hold"

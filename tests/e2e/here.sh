@@ -29,7 +29,7 @@ run=$(titan run parts/p.yaml)
 titan --timeout 60s wait "$run" >/dev/null 2>&1
 is "those of a pipeline in that of its file" "$(log "$run/p")" "$PWD/parts"
 like "dir: private is an empty one" "$(log "$run/q")" "/attempts/[0-9]+$"
-inner=$(titan --json show "$run" | jq -r '.jobs[] | select(.name == "s") | .child')
+inner=$(titan --json show "$run" | jq -r '.[0] | .jobs[] | select(.name == "s") | .child')
 is "a sub-run has that of its run" "$(log "$inner/inner")" "$PWD/parts"
 is "a pipeline that comes through a pipe has the current one" "$(ran p <(echo 'jobs: {p: {run: pwd}}'))" "$PWD"
 is "--dir is another" "$(ran a --dir parts -e 'a=pwd')" "$PWD/parts"
@@ -53,17 +53,17 @@ echo 'seen' >mine
 ran a -e 'a="echo left >behind; mkdir -p tree; cat mine"' >/dev/null
 run=$(titan run --private -e 'a="echo x >left; titan run -w -e b=pwd"')
 titan --timeout 60s wait "$run" >/dev/null 2>&1
-inside=$(titan --json ls | jq '[.[] | select(.name == "b")][0].id')
+inside=$(titan --json ls | jq '[.[] | select(.name == "b")][0].run')
 like "what a job submits from its own directory gets another empty one" "$(log "$inside/b")" '/attempts/[0-9]+$'
 run=$(titan run -e 'a="titan run -w -e c=pwd"')
 titan --timeout 60s wait "$run" >/dev/null 2>&1
-inside=$(titan --json ls | jq '[.[] | select(.name == "c")][0].id')
+inside=$(titan --json ls | jq '[.[] | select(.name == "c")][0].run')
 is "what it submits from where it was submitted, that" "$(log "$inside/c")" "$PWD"
 
 printf 'name: night\nschedule: {cron: "0 3 1 1 *"}\njobs: {n: {run: pwd}}\n' >parts/night.yaml
 titan schedule add parts/night.yaml >/dev/null 2>&1
 (cd / && titan schedule fire night >/dev/null 2>&1)
-run=$(titan --json ls | jq '[.[] | select(.name == "night")][0].id')
+run=$(titan --json ls | jq '[.[] | select(.name == "night")][0].run')
 titan --timeout 60s wait "$run" >/dev/null 2>&1
 is "a schedule has the directory of its file" "$(log "$run/n")" "$PWD/parts"
 

@@ -13,7 +13,7 @@ child=\$("$TITAN" run -e "hello -> world; hello='echo hi'; world='echo there'")
 echo "child \$child"
 "$TITAN" --timeout 60s wait \$child; echo "wait \$?"
 "$TITAN" logs \$child/hello
-"$TITAN" --json show last | tr , '\n' | grep -m 1 '"id"'
+"$TITAN" --json show last | tr , '\n' | grep -m 1 '"run"'
 "$TITAN" --plain ls | wc -l
 END
 run=$(titan run -e "begin; begin='sh $test_dir/begin'")
@@ -24,10 +24,10 @@ like "it got the run's number" "$said" '^child [0-9]+$'
 child=$(printf '%s\n' "$said" | sed -n 's/^child //p')
 like "it waited for it" "$said" '^wait 0$'
 like "it read its output" "$said" '^hi$'
-like "last is the run that it began" "$said" "\"id\":$child\$"
+like "last is the run that it began" "$said" "\"run\":$child\$"
 is "it sees its own run and that one, and no other" "$(printf '%s\n' "$said" | tail -n 1)" 2
 is "the run belongs to whoever submitted the first" \
-	"$(titan --json show "$child" | jq -r .run.owner)" "$(titan --json show "$run" | jq -r .run.owner)"
+	"$(titan --json show "$child" | jq -r '.[0] | .owner')" "$(titan --json show "$run" | jq -r '.[0] | .owner')"
 
 # --- what a job may not ---
 cat >"$test_dir/refused" <<END
@@ -99,7 +99,7 @@ like "by the word self" "$said" '^into 0$'
 like "sees it there" "$said" '^1$'
 like "not to another's" "$said" '^other 3$'
 is "what it added has run" "$(job_state "$run" more)" succeeded
-is "what it didn't isn't there" "$(titan --json show $secret | jq '.jobs | length')" 1
+is "what it didn't isn't there" "$(titan --json show $secret | jq '.[0] | .jobs | length')" 1
 
 # --- its own may be cancelled ---
 run=$(titan run -e "stop; stop='n=\$($TITAN run -e \"long; long=\\\"sleep 1000\\\"\") && $TITAN cancel \$n && $TITAN --timeout 60s wait \$n; echo ended \$?'")

@@ -6,7 +6,7 @@ export TITAN_HEARTBEAT=100ms TITAN_LEASE=600ms TITAN_GRACE=60s
 start_cluster --slots 2
 hold=$test_dir/hold
 starts_are() { [ "$(wc -l <"$1")" = "$2" ]; }
-counts() { titan --json show "$1" | jq -c '[.tries, .crashes, .interrupted]'; }
+counts() { titan --json show "$1" | jq -c '.[0] | [.tries, .crashes, .interrupted]'; }
 submit() { # NAME MODE
 	titan run --mode "$2" -e "j; j='echo >>$test_dir/$1; while [ -e $hold ]; do sleep 0.05; done'"
 }

@@ -24,6 +24,6 @@ done
 exits "the run ends well" 0 titan --timeout 100s wait "$run"
 is "each line is there once" "$(sort -n "$test_dir/lines" | uniq -c | awk '$1 != 1' | wc -l)" 0
 is "and none is missing" "$(wc -l <"$test_dir/lines")" $jobs
-is "every job succeeded" "$(titan --json ls | jq -r --argjson run "$run" '.[] | select(.id == $run) | .ok')" $jobs
+is "every job succeeded" "$(titan --json ls | jq -r --argjson run "$run" '.[] | select(.run == $run) | .ok')" $jobs
 
 done_testing

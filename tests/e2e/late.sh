@@ -42,7 +42,7 @@ ok "and is gone" until_true 10 run_is "$other" cancelled
 kill -CONT "$server"
 exits "when the file system answers the job runs" 0 titan --timeout 30s wait "$there"
 is "there" "$(titan logs "$there/there" | tr '\n' ' ')" "$test_dir/mnt/dir it ran "
-is "with its first try" "$(titan --json show "$there/there" | jq .tries)" 1
+is "with its first try" "$(titan --json show "$there/there" | jq '.[0] | .tries')" 1
 exits "a script that used it ends well, too" 0 titan --timeout 30s wait "$tool"
 
 done_testing

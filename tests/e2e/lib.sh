@@ -109,9 +109,9 @@ kill_worker() { # GUARDIAN
 	kill -KILL $keeper "$1"
 }
 guardian_pid() { ps -o ppid= -p "$(state_of '.workers[0].pid')" | tr -d ' '; }
-job_state() { titan --json show "$1" 2>/dev/null | jq -r ".jobs[] | select(.name == \"$2\") | .state"; }
+job_state() { titan --json show "$1" 2>/dev/null | jq -r ".[0] | .jobs[] | select(.name == \"$2\") | .state"; }
 job_is() { [ "$(job_state "$1" "$2")" = "$3" ]; }
-run_state() { titan --json show "$1" 2>/dev/null | jq -r .run.state; }
+run_state() { titan --json show "$1" 2>/dev/null | jq -r '.[0] | .state'; }
 run_is() { [ "$(run_state "$1")" = "$2" ]; }
 run_ended() { case $(run_state "$1") in succeeded | failed | cancelled) ;; *) return 1 ;; esac; }
 process_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
@@ -197,6 +197,6 @@ counted() { # DIRECTORY MODE COUNT [HUNDREDTHS]
 }
 started_twice() { find "$1" -name "$2-*" -size +1c | wc -l; }
 started_at_all() { find "$1" -name "$2-*" -size +0c | wc -l; }
-succeeded_of() { titan --json show "$1" | jq -r '.run.ok'; }
+succeeded_of() { titan --json show "$1" | jq -r '.[0] | .ok'; }
 
 worker_is_up() { [ "$(state_of '[.workers[] | select(.state == "up")] | length')" -ge 1 ]; }

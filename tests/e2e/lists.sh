@@ -7,7 +7,7 @@ busy=$(titan run --name busy -e "busy; busy='until test -e $test_dir/on; do slee
 ok "the only slot is taken" until_true 20 job_is "$busy" busy running
 first=$(titan run --name nightly -e "one=true")
 second=$(titan run --name build -e "two -> three; two=true; three=true")
-ids() { titan --format '{id}' ls "$@" | tr '\n' ' '; }
+ids() { titan --format '{run}' ls "$@" | tr '\n' ' '; }
 
 # --- why ---
 why_of() { titan --json ls "$1" | jq -r '.[0] | "\(.reason): \(.why)"'; }
@@ -44,5 +44,23 @@ is "at all" "$err" ""
 exits "a time that is none" 2 titan ls --since soon
 exits "a column that is none" 2 titan ls --sort size
 exits "a limit of none" 2 titan ls --limit 0
+
+
+# --- the other lists ---
+for name in x y z; do
+	titan -q run -w --name "$name-run" -e "$name=false" >/dev/null 2>&1
+done
+letters() { titan --format '{name}' dlq ls "$@" | tr '\n' ' '; }
+is "dead letters, too" "$(letters --sort name)" "x y z "
+is "by the name of their run" "$(letters --name 'y*')" "y "
+is "by the time when they died" "$(letters --until "$(titan --json dlq ls --name y-run | jq -r '.[0].died')")" "x "
+exits "cut" 0 titan dlq ls --limit 2
+like "as they say" "$err" 'there are more than these 2 dead letters: titan dlq ls --limit 8'
+exits "only ls has such options" 2 titan dlq show --limit 1 "$first/one"
+is "workers" "$(titan --format '{name}' worker ls --name 'lo*' --sort -name)" local
+is "none of that name" "$(titan --json worker ls --name 'x*')" "[]"
+exits "schedules" 0 titan schedule ls --sort name --limit 3
+exits "approvals" 0 titan approvals --sort name --limit 3
+exits "and decisions" 0 titan approvals --all --since 1h
 
 done_testing

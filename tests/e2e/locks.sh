@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 6
-state() { titan --json show "$1" | jq -r '.jobs[0].state'; }
+state() { titan --json show "$1" | jq -r '.[0] | .jobs[0].state'; }
 is_state() { [ "$(state "$1")" = "$2" ]; }
 reason() { titan --json explain "$1" | jq -r '.[0].reason'; }
 held() { titan --json lock ls | jq -r ".[] | select(.name == \"$1\") | $2"; }
@@ -47,7 +47,7 @@ one=$(titan run p.yaml)
 ok "a job shares a lock" until_true 10 is_state "$one" running
 is "which the list says" "$(held cache .mode) $(held cache .holder)" "shared $one/a"
 is "and another one not" "$(held log .mode)" alone
-is "it may not run twice at once" "$(titan --json show "$one/a" | jq -r .mode)" exclusive
+is "it may not run twice at once" "$(titan --json show "$one/a" | jq -r '.[0] | .mode')" exclusive
 exits "people share it too" 0 titan lock take cache --shared --ttl 1h
 larger=$out
 ok "with a larger number" test "$larger" -gt "$first"

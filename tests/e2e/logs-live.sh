@@ -12,7 +12,7 @@ END
 bytes=$({ seq 1 60000; echo here I am; seq 60001 100000; echo the end; } | wc -c)
 start_cluster --slots 2
 run=$(titan run job.yaml | grep -oE '[0-9]+' | head -n 1)
-is "the bound is shown" "$(titan --json show "$run/talk" | jq -r .log)" 64K
+is "the bound is shown" "$(titan --json show "$run/talk" | jq -r '.[0] | .log')" 64K
 titan logs -f "$run/talk" >"$test_dir/followed" 2>"$test_dir/said" &
 follower=$!
 in_followed() { grep -q "$1" "$test_dir/followed"; }

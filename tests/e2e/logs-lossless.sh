@@ -21,7 +21,7 @@ used_kib() { du -k "$worker_dir" 2>/dev/null | tail -n 1 | cut -f1; }
 link_pid() { pgrep -f -P "$(state_of '.workers[0].pid')" link | head -n 1; }
 
 run=$(titan run job.yaml | grep -oE '[0-9]+' | head -n 1)
-is "it is shown" "$(titan --json show "$run/talk" | jq -r .log)" lossless
+is "it is shown" "$(titan --json show "$run/talk" | jq -r '.[0] | .log')" lossless
 most=0
 kills=0
 while ! run_ended "$run"; do
@@ -45,7 +45,7 @@ ok "and there was never much of it at the worker" test "$most" -lt $((2 * 16 * 1
 is "all of it has arrived, in order" "$(titan logs --stdout "$run/talk" | sha256sum)" "$wanted"
 is "nothing was dropped" "$(titan logs "$run/talk" 2>&1 >/dev/null)" ""
 is "standard error, too" "$(titan logs --stderr "$run/talk")" "done"
-is "it is known how much that was" "$(titan --json show "$run/talk" | jq -r .out_bytes)" $((bytes + 5))
+is "it is known how much that was" "$(titan --json show "$run/talk" | jq -r '.[0] | .out_bytes')" $((bytes + 5))
 
 # A slow one, in lengths that fit no block: what the master has on its disk ends anywhere when it is killed.
 cat >slow.yaml <<END

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2
-pass() { titan --json show "$1/$2" | jq -r .pass; }
+pass() { titan --json show "$1/$2" | jq -r '.[0] | .pass'; }
 pass_is() { [ "$(pass "$1" "$2")" = "$3" ]; }
 
 cat >poll.yaml <<EOF2
@@ -18,7 +18,7 @@ jobs:
 EOF2
 exits "a pipeline with a loop is validated" 0 titan validate poll.yaml
 exits "and run" 0 titan --timeout 60s run -w poll.yaml
-run=$(titan --json ls | jq '[.[] | select(.name == "poll")][0].id')
+run=$(titan --json ls | jq '[.[] | select(.name == "poll")][0].run')
 is "three passes were made" "$(tr '\n' ' ' <passes)" "1 2 3 "
 is "the job ended well" "$(job_state "$run" poll)/$(job_state "$run" after)" succeeded/succeeded
 like "show says which pass was the last" "$(titan show "$run/poll")" 'pass 3/5, until code == 3'
@@ -26,7 +26,7 @@ like "explain too" "$(titan explain "$run/poll")" 'pass 3 of 5'
 like "each has a log of its own: this is the last" "$(titan logs "$run/poll")" 'pass 3'
 
 exits "one that comes to nothing ends at its bound" 1 titan --timeout 60s run -w poll.yaml -p want=9
-run=$(titan --json ls | jq '[.[] | select(.name == "poll")][0].id')
+run=$(titan --json ls | jq '[.[] | select(.name == "poll")][0].run')
 is "after as many passes as it may have" "$(job_state "$run" poll)/$(pass "$run" poll)" failed/5
 like "as a dead letter" "$(titan dlq ls)" 'loop'
 sed 's/max: 5/max: 2, on_max: ok/' poll.yaml >fine.yaml

@@ -34,11 +34,11 @@ until_true 20 titan status
 like "the log says where the old one is" "$(cat "$test_dir/master.log")" \
 	'tables of version 1, which are changed to version [0-9]+; a copy of the old store is .*titan\.db-version-1$'
 is "it is kept, for us alone" "$(stat -c %a "$store-version-1")" 600
-is "all runs are there" "$(titan --json ls | jq -c '[.[].id] | sort')" "[1,2,3,4,5,6,7,8,9]"
-is "what ended is as it was" "$(titan --json ls | jq -c '[.[] | select(.id == 1 or .id == 2 or .id == 8) | .state] | sort')" \
+is "all runs are there" "$(titan --json ls | jq -c '[.[].run] | sort')" "[1,2,3,4,5,6,7,8,9]"
+is "what ended is as it was" "$(titan --json ls | jq -c '[.[] | select(.run == 1 or .run == 2 or .run == 8) | .state] | sort')" \
 	'["cancelled","failed","succeeded"]'
 old=$(ls "$TITAN_STATE/default/logs" | head -n 1)
-like "so is what it wrote" "$(titan logs "$old/$(titan --json show "$old" | jq -r '.jobs[0].name')")" '^output of long ago$'
+like "so is what it wrote" "$(titan logs "$old/$(titan --json show "$old" | jq -r '.[0] | .jobs[0].name')")" '^output of long ago$'
 ok "the gate waits" job_is 3 review approval
 ok "what was held is held" job_is 9 h ready
 titan up --slots 2 >"$test_dir/up.out" 2>&1
@@ -51,7 +51,7 @@ exits "and its run ends" 0 titan --timeout 60s wait 3
 exits "the held run is released" 0 titan release 9
 exits "and ends" 0 titan --timeout 60s wait 9
 exits "a graph is taken" 0 titan run -w -e "n; n='echo new'"
-is "numbers go on" "$(titan --json ls | jq '[.[].id] | max')" 10
+is "numbers go on" "$(titan --json ls | jq '[.[].run] | max')" 10
 is "the generation stays, it is the same history" "$(state_of .master.generation)" 1
 titan -y down >/dev/null 2>&1
 
@@ -59,7 +59,7 @@ start_cluster --slots 1
 exits "the next start has nothing to do" 0 titan ls
 is "and makes no further copy" "$(ls "$TITAN_STATE/default" | grep -c version)" 1
 exits "runs of then can be pruned" 0 titan -y --json prune --keep 0 --dead
-is "all but the one that waits" "$(printf '%s' "$out" | jq .runs)" 9
+is "all but the one that waits" "$(printf '%s' "$out" | jq .run_count)" 9
 exits "one is known as pruned" 4 titan logs "$old"
 like "since today" "$err" "run $old was pruned on $(date -u +%F)"
 ok "with its output" test ! -e "$TITAN_STATE/default/logs/$old"
@@ -77,7 +77,7 @@ for fixture in "$fixtures"/store-*.sql; do
 	titan up --slots 4 >"$test_dir/up.out" 2>&1
 	ok "version $version: the gate waits" until_true 20 job_is "$kinds" check approval
 	exits "version $version: it is approved" 0 titan approve "$kinds/check"
-	is "version $version: a person holds the lock that a job needs" "$(titan --json lock ls | jq -r '.[] | select(.name == "prod") | .reason')" "by hand"
+	is "version $version: a person holds the lock that a job needs" "$(titan --json lock ls | jq -r '.[] | select(.name == "prod") | .message')" "by hand"
 	ok "version $version: its job waits" until_true 20 job_is "$kinds" ship ready
 	ok "version $version: the schedule is there" titan schedule show nightly
 	titan -y down >/dev/null 2>&1

@@ -9,7 +9,7 @@ start_cluster --slots 2
 run=$(titan run -e "one; fan*3; one=true; fan='exit \$i'")
 until_true 20 run_ended "$run"
 exits 'a fan-out as a whole is shown' 0 titan --json show "$run/fan"
-is 'with all of its jobs and no other' "$(printf '%s' "$out" | jq -c '[.jobs[].name]')" '["fan[0]","fan[1]","fan[2]"]'
+is 'with all of its jobs and no other' "$(printf '%s' "$out" | jq -c '[.[0].jobs[].name]')" '["fan[0]","fan[1]","fan[2]"]'
 is 'among other jobs too' "$(titan --json show "$run/one" "$run/fan[*]" | jq -c '[.[0].jobs[].name]')" \
 	'["one","fan[0]","fan[1]","fan[2]"]'
 exits 'a job that there is none of, among others' 4 titan show "$run/one" "$run/two"
@@ -37,7 +37,7 @@ until_true 20 job_is "$run" one running
 exits 'cancel -w of a job' 0 titan --timeout 30s cancel -w "$run/one"
 is 'waits for that one' "$(job_state "$run" one)" cancelled
 exits 'of a fan-out' 0 titan -y --timeout 30s cancel -w "$run/two"
-is 'for all of that' "$(titan --json show "$run/two" | jq -c '[.jobs[].state]')" '["cancelled","cancelled"]'
+is 'for all of that' "$(titan --json show "$run/two" | jq -c '.[0] | [.jobs[].state]')" '["cancelled","cancelled"]'
 ok 'and for nothing else' eval '! run_ended "$run"'
 exits 'of the run, for that' 0 titan --timeout 30s cancel -w "$run"
 ok 'and it has ended' run_ended "$run"

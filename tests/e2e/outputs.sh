@@ -4,9 +4,9 @@
 
 start_cluster --slots 2
 titan run --name nightly -w -e "a -> b; a=true; b=true" >/dev/null
-ok "status is JSON" sh -c "'$TITAN' --json status | jq -e '.master.pid and .master.generation == 1 and (.workers | length) == 1 and .jobs'"
+ok "status is JSON" sh -c "'$TITAN' --json status | jq -e '.master.pid and .master.generation == 1 and (.workers | length) == 1 and .counts'"
 ok "ls is JSON" sh -c "'$TITAN' --json ls | jq -e '.[0].name == \"nightly\" and .[0].state == \"succeeded\"'"
-ok "show is JSON" sh -c "'$TITAN' --json show last | jq -e '.jobs | length == 2'"
+ok "show is JSON" sh -c "'$TITAN' --json show last | jq -e '.[0] | .jobs | length == 2'"
 is "plain output is tab-separated, without a header" "$(titan --plain ls | awk -F'\t' 'NR == 1 {print $2}')" nightly
 is "a template" "$(titan --format '{name}={state}' ls)" nightly=succeeded
 like "a table for people" "$(titan ls)" 'PIPELINE'

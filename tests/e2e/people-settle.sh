@@ -30,7 +30,7 @@ lost_job() { # sets run to one whose only job nobody knows about
 ok "a master with a short grace is up" start_master
 ok "and a worker" start_worker
 lost_job
-is "it waits for a person" "$(titan --json approvals | jq -r '.[] | "\(.address) \(.state)"')" "$run/j unknown"
+is "it waits for a person" "$(titan --json approvals | jq -r '.[] | "\(.job) \(.state)"')" "$run/j unknown"
 like "show says so, too" "$(titan show "$run")" '^j .*a person has to settle it$'
 like "explain names the command" "$(titan explain "$run/j")" "titan settle $run/j done"
 exits "a word has a reason" 2 titan settle "$run/j" done

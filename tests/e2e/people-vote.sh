@@ -3,8 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2
-gate_waits() { titan --json approvals | jq -r '.[].address' | grep -qx "$1"; }
-gate() { titan --json approvals | jq -r ".[] | select(.address == \"$1\") | $2"; }
+gate_waits() { titan --json approvals | jq -r '.[].job' | grep -qx "$1"; }
+gate() { titan --json approvals | jq -r ".[] | select(.job == \"$1\") | $2"; }
 me=$(id -un)
 
 # HITL: two gates, approve unblocks, reject ends descendants.
@@ -13,7 +13,7 @@ ok "the first of two gates waits" until_true 10 gate_waits "$run/one"
 is "what it unblocks is shown" "$(gate "$run/one" '.unblocks | join(" ")')" b
 like "with its command" "$(gate "$run/one" '.will[0]')" 'echo b'
 like "and a digest of all that" "$(gate "$run/one" .digest)" '^[0-9a-f]{64}$'
-is "which show has, too" "$(titan --json show "$run/one" | jq -r .digest)" "$(gate "$run/one" .digest)"
+is "which show has, too" "$(titan --json show "$run/one" | jq -r '.[0] | .digest')" "$(gate "$run/one" .digest)"
 exits "approving it says how many changed" 0 titan --json approve "$run/one" -m 'fine'
 is "as JSON" "$(printf %s "$out" | jq '.[0].changed')" 1
 ok "approve unblocks: the second gate waits" until_true 10 gate_waits "$run/two"
@@ -26,9 +26,9 @@ like "explain says who refused it and why" "$(titan explain "$run/two")" "cause 
 exits "nothing of a run that isn't there is approved" 4 titan approve 999/two
 like "which is said of the run" "$err" 'no run 999'
 like "show says who decided and why" "$(titan show "$run/two")" "$me rejected: not today"
-is "also as JSON" "$(titan --json show "$run/one" | jq -r '.decisions | length')" 1
+is "also as JSON" "$(titan --json show "$run/one" | jq -r '.[0] | .decisions | length')" 1
 is "the history has both, newest first" \
-	"$(titan --json approvals --all | jq -r '[.[] | "\(.name) \(.verdict) \(.reason)"] | join(", ")')" \
+	"$(titan --json approvals --all | jq -r '[.[] | "\(.name) \(.verdict) \(.message)"] | join(", ")')" \
 	"two rejected not today, one approved fine"
 is "of one run, too" "$(titan --json approvals --all "$run" | jq length)" 2
 run=$(titan run -e '{?first, ?second} -> b; b=true')

@@ -3,14 +3,14 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1
-gates() { titan --json approvals | jq -r '.[].address'; }
+gates() { titan --json approvals | jq -r '.[].job'; }
 gate_waits() { gates | grep -qx "$1"; }
 me=$(id -un)
 
 is "nothing waits for a person" "$(titan --json approvals)" "[]"
 run=$(titan run -e "a -> ?qa -> b; a=true; b=true; qa='Is it good?' approve_timeout=1h")
 ok "a gate waits for its job and then for people" until_true 10 gate_waits "$run/qa"
-is "it is asked" "$(titan --json approvals | jq -r '.[0] | "\(.have) \(.count) \(.message)"')" "0 1 Is it good?"
+is "it is asked" "$(titan --json approvals | jq -r '.[0] | "\(.approvals) \(.approvals_needed) \(.question)"')" "0 1 Is it good?"
 is "the run waits for approval" "$(run_state "$run")" approval
 like "ls says so" "$(titan ls)" 'qa: 0 of 1 people have approved'
 like "and status" "$(titan status)" 'titan approvals'
@@ -67,7 +67,7 @@ ok "a gate for two waits" until_true 10 gate_waits "$run/two"
 ok "one whose time is over is denied" until_true 10 job_is "$run" late denied
 ok "or approved, where it says so" until_true 10 job_is "$run" quiet succeeded
 exits "one of the two approves" 0 titan approve "$run/two"
-is "it waits for the other" "$(titan --json approvals | jq -r ".[] | select(.name == \"two\") | .have")" 1
+is "it waits for the other" "$(titan --json approvals | jq -r ".[] | select(.name == \"two\") | .approvals")" 1
 exits "the same voice again" 0 titan approve "$run/two"
 is "changes nothing" "$(job_state "$run" two)" approval
 exits "who submitted it may not approve it, where it says who may" 3 titan approve "$run/mine"
@@ -84,12 +84,12 @@ first=$(titan run -e "one; one='echo first >>$test_dir/order'")
 second=$(titan run -e "two; two='echo second >>$test_dir/order'")
 third=$(titan run -e "three; three='echo third >>$test_dir/order'")
 exits "a run is held" 0 titan hold "$first"
-is "and says so" "$(titan --json show "$first" | jq .run.held)" true
+is "and says so" "$(titan --json show "$first" | jq '.[0] | .held')" true
 is "which is why its job waits" "$(reason_of "$first/one")" held
 is "another waits for the slot" "$(reason_of "$second/two")" all_slots_busy
 like "also in a list" "$(titan ls)" 'a person put a hold on it'
 exits "another one gets a priority" 0 titan --json priority "$third" 90
-is "its job has it" "$(titan --json show "$third/three" | jq .priority)" 90
+is "its job has it" "$(titan --json show "$third/three" | jq '.[0] | .priority')" 90
 exits "no such priority" 2 titan priority "$third" 101
 touch "$release"
 exits "the others end" 0 titan --timeout 20s wait "$second" "$third"

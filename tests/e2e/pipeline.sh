@@ -66,11 +66,11 @@ exits "a wrong pipeline isn't submitted" 2 titan run bad.yaml
 is "there is no run" "$(titan --json ls | jq length)" 0
 exits "a right one runs" 1 titan --timeout 60s run -w -p who='all of you' good.yaml
 run=$(printf '%s\n' "$out" | grep -oE '[0-9]+' | head -n 1)
-is "under its name" "$(titan --json show "$run" | jq -r .run.name)" build
+is "under its name" "$(titan --json show "$run" | jq -r '.[0] | .name')" build
 is "its parameters were put in" "$(titan logs "$run/start")" "hello all of you low"
 is "each value of the matrix had its job, one at a time, and the end came last" \
 	"$(head -n 4 made | sort | tr '\n' ' ')$(tail -n 1 made)" "bsd32 bsd64 deb32 deb64 end"
-is "the job that fails was tried twice" "$(titan --json show "$run" | jq '.jobs[] | select(.name == "broken") | .tries')" 2
+is "the job that fails was tried twice" "$(titan --json show "$run" | jq '.[0] | .jobs[] | select(.name == "broken") | .tries')" 2
 is "its dependent is skipped" "$(job_state "$run" never)" skipped
 is "its repair ran" "$(job_state "$run" repair)" succeeded
 is "and the final one" "$(job_state "$run" end)" succeeded
@@ -84,13 +84,13 @@ jobs:
   other: {run: "true", needs: m.done}
 END
 exits "the first failure of a matrix ends the rest of it" 1 titan --timeout 20s run -w fast.yaml
-is "the others never ran" "$(titan --json show last | jq -r '[.jobs[] | select(.name | startswith("m[")) | .state] | join(" ")')" \
+is "the others never ran" "$(titan --json show last | jq -r '.[0] | [.jobs[] | select(.name | startswith("m[")) | .state] | join(" ")')" \
 	"failed cancelled cancelled cancelled"
 is "what waits for its end did" "$(job_state last other)" succeeded
 
 printf 'jobs:\n  a: {run: sleep 1000, delay: 1h}\n' >later.yaml
 run=$(titan run later.yaml)
-is "a run has its file's name" "$(titan --json show "$run" | jq -r .run.name)" later
+is "a run has its file's name" "$(titan --json show "$run" | jq -r '.[0] | .name')" later
 ok "a delayed job is delayed" until_true 10 job_is "$run" a delayed
 titan -y cancel "$run" >/dev/null
 done_testing

@@ -14,7 +14,7 @@ all_gone() {
 		process_gone "$pid" || return 1
 	done
 }
-crashes_are() { [ "$(titan --json show "$1" | jq .crashes)" = "$2" ]; }
+crashes_are() { [ "$(titan --json show "$1" | jq '.[0] | .crashes')" = "$2" ]; }
 
 start_cluster --slots 2
 run=$(titan -q run -e "kills; kills='sleep 0.2; kill -KILL \$PPID; sleep 600' on_worker_death=kill retry=7 backoff=10ms")
@@ -50,7 +50,7 @@ is 'and is a dead letter' "$(titan --json dlq show "$run/j" | jq -r .reason)" cr
 ok 'no process is left' until_true 10 no_job_process
 exits 'requeued it runs again' 0 titan dlq requeue "$run/j"
 ok 'with its crashes forgotten' until_true 20 job_is "$run" j running
-is 'none so far' "$(titan --json show "$run/j" | jq .crashes)" 0
+is 'none so far' "$(titan --json show "$run/j" | jq '.[0] | .crashes')" 0
 exits 'and ends when it is told to' 0 titan cancel --wait "$run"
 ok 'with all of its tree' until_true 20 no_job_process
 done_testing

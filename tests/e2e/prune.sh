@@ -6,7 +6,7 @@
 amount=${CHAOS_PRUNE_ROWS:-4000}
 
 run() { titan run -q -w -e "$1" >/dev/null; }
-ids() { titan --json ls | jq -c '[.[].id] | sort'; }
+ids() { titan --json ls | jq -c '[.[].run] | sort'; }
 logs_of() { [ -d "$TITAN_STATE/default/logs/$1" ]; }
 all_gone() { for at in "$@"; do logs_of "$at" && return 1; done; true; }
 same_key() { titan run -q --key 0123456789abcdef0123456789abcdef -e "a; a='echo one'" --json | jq .run; }
@@ -26,9 +26,9 @@ exits 'no rule' 2 titan prune
 like 'and what there is' "$err" '--older SPAN, --keep N, --size SIZE'
 exits 'a number that is none' 2 titan prune --keep many
 exits 'dry' 0 titan --json prune --keep 3 -n
-is 'says what would go' "$(printf '%s' "$out" | jq -c '[.runs, .jobs, .kept_dead_letters, .dry_run]')" '[4,8,0,true]'
+is 'says what would go' "$(printf '%s' "$out" | jq -c '[.run_count, .job_count, .kept_dead_letters, .dry_run]')" '[4,8,0,true]'
 like 'with the bytes' "$(printf '%s' "$out" | jq .log_bytes)" '^[1-9][0-9]+$'
-like 'and names the first' "$err" '^ +1 .*, ended 20'
+like 'and names the first' "$err" '"note":" +1 .*, ended 20'
 exits 'without a yes' 2 titan prune --keep 3
 like 'it counts and stops' "$err" 'pruning 4 runs of 8 jobs'
 is 'nothing went' "$(ids)" '[1,2,3,4,5,6,7]'
@@ -77,13 +77,13 @@ until_true 10 run_ended "$key"
 for i in 1 2 3; do run "a; a='head -c 100000 /dev/urandom'"; done
 first=$(($(ids | jq '.[0]')))
 exits 'by the size of logs' 0 titan -y --json prune --size 250K
-is 'no more goes than must' "$(printf '%s' "$out" | jq .runs)" 2
+is 'no more goes than must' "$(printf '%s' "$out" | jq .run_count)" 2
 unlike 'the oldest first' "$(ids)" "\\b$first\\b"
 other=$(same_key)
 ok 'the key of a pruned run makes a new one' test "$other" -gt "$key"
 until_true 10 run_ended "$other"
 exits 'nothing is as old as that' 0 titan -y --json prune --older 1h
-is 'so none goes' "$(printf '%s' "$out" | jq .runs)" 0
+is 'so none goes' "$(printf '%s' "$out" | jq .run_count)" 0
 exits 'everything is older than nothing' 0 titan -y --json prune --older 0s --history 0s
 ok 'so history goes, too' test "$(printf '%s' "$out" | jq .history_turns)" -gt 5
 is 'and all runs' "$(ids)" '[]'

@@ -30,7 +30,7 @@ like "the dashboard needs a person" "$(titan dash --dump-screen - --exit-after i
 like "its log says it, and not for each job" "$(grep -c 'Too many open files; it goes back' poor.log)" '^[1-9]$'
 rm "$hold"
 exits "they end well in turns, as many as it can start" 0 titan --timeout 120s wait "$run"
-is "each with its first try" "$(titan --json show "$run" | jq -c '[.jobs[].tries] | unique')" '[1]'
+is "each with its first try" "$(titan --json show "$run" | jq -c '.[0] | [.jobs[].tries] | unique')" '[1]'
 kill "$poor"
 wait "$poor"
 
@@ -52,7 +52,7 @@ if unshare -m mount -t tmpfs -o size=2m,mode=700 none "$dir" 2>/dev/null; then
 	is "and none is dead" "$(titan --json dlq ls | jq length)" 0
 	rm "/proc/$pid/root$dir/filler"
 	exits "with room the job runs by itself" 0 titan --timeout 60s wait "$run"
-	is "with its first try" "$(titan --json show "$run" | jq -c '.jobs[0].tries')" 1
+	is "with its first try" "$(titan --json show "$run" | jq -c '.[0] | .jobs[0].tries')" 1
 	ok "and the alarm is over" until_true 10 refuses tight null
 	unlike "status has no other" "$(titan status)" '^alarm .*tight'
 	kill "$tight"

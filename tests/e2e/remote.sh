@@ -52,7 +52,7 @@ exits "where nobody listens is unreachable" 69 away -H 127.0.0.1:1 --key anna.ke
 exits "the cluster gets a name" 0 away cluster add prod -H "$address" --key anna.key
 exits "by which it is found" 0 away -C prod --json ls 1
 exits "and can be the default" 0 away cluster default prod
-is "without a word" "$(away --json ls 1 | jq -r '.[0].id // .[0].run')" 1
+is "without a word" "$(away --json ls 1 | jq -r '.[0].run')" 1
 exits "until it is local again" 0 away cluster default local
 exits "then nothing runs here" 69 away ls
 
@@ -66,7 +66,7 @@ has_worker() { titan --json worker ls | jq -e ".[] | select(.name == \"$1\" and 
 ok "the worker connects under the name of its key" until_true 30 has_worker db1 up
 run=$(anna run -e 'x*20; x="echo $i" label=far')
 exits "it runs jobs" 0 titan --timeout 60s wait "$run"
-is "all of them" "$(titan --json show "$run" | jq -r '[.jobs[] | select(.worker == "db1")] | length')" 20
+is "all of them" "$(titan --json show "$run" | jq -r '.[0] | [.jobs[] | select(.worker == "db1")] | length')" 20
 is "with their output" "$(titan logs "$run/x[7]")" 7
 
 long=$(anna run -e 'y; y="echo begun; while [ ! -e '"$test_dir"'/go ]; do sleep 0.1; done; echo ended" label=far')

@@ -38,7 +38,7 @@ is "as the new version" "$(readlink "/proc/$(state_of '.workers[0].pid')/exe")" 
 rm "$hold"
 exits "the job ends" 1 titan --timeout 30s wait "$run"
 is "with its own status, started once" \
-	"$(titan --json show "$run" | jq -c '.jobs[0] | [.outcome, .tries, .crashes]') $(wc -l <"$test_dir/starts")" '["exit 4",1,0] 1'
+	"$(titan --json show "$run" | jq -c '.[0] | .jobs[0] | [.outcome, .tries, .crashes]') $(wc -l <"$test_dir/starts")" '["exit 4",1,0] 1'
 
 # What can't run doesn't get the place.
 cp "$program" "$test_dir/good"

@@ -20,18 +20,18 @@ like "its next times are shown" "$(field '.upcoming | join(" ")')" '^([0-9-]+T03
 exits "a run of it is begun by hand" 0 titan --json schedule fire nightly
 run=$(printf '%s' "$out" | jq .run)
 ok "which ends well" until_true 30 run_is "$run" succeeded
-is "it carries the schedule's name" "$(titan --json ls | jq -r ".[] | select(.id == $run or .run == $run) | .schedule" | head -n 1)" nightly
+is "it carries the schedule's name" "$(titan --json ls | jq -r ".[] | select(.run == $run or .run == $run) | .schedule" | head -n 1)" nightly
 is "and is counted" "$(field .fired)/$(field .last_run)" "1/$run"
 exits "adding it again replaces it" 0 titan schedule add nightly.yaml
 is "and there is one" "$(titan --json schedule ls | jq length)" 1
 exits "it is paused" 0 titan schedule pause nightly
-is "and has no next time" "$(field .next)" null
+is "and has no next time" "$(field .next_time)" null
 
 kill -9 "$(master_pid)"
 start_cluster --slots 2
 is "after a crash it is still there, and paused" "$(field .paused)/$(field .fired)" true/1
 exits "it goes on" 0 titan schedule resume nightly
-like "and has a next time" "$(field .next)" 'T03:00:00'
+like "and has a next time" "$(field .next_time)" 'T03:00:00'
 
 cat >often.yaml <<'EOF'
 name: often

@@ -20,7 +20,7 @@ ok "both slots are taken" until_true 10 job_is "$blocker" y running
 low=$(titan run --priority 10 -e "low -> after; low='echo low >>$test_dir/order'; after='echo after >>$test_dir/order'")
 high=$(titan run --priority 90 -e "high; high='echo high >>$test_dir/order'")
 big=$(seq 1 20000 | sed 's/.*/true/' | titan run --priority 0 --lines)
-is "20,000 jobs are one run" "$(titan --json ls | jq -r --argjson run "$big" ".[] | select(.id == \$run) | .jobs")" 20000
+is "20,000 jobs are one run" "$(titan --json ls | jq -r --argjson run "$big" ".[] | select(.run == \$run) | .job_count")" 20000
 pid=$(master_pid)
 kill -KILL "$pid"
 until_true 5 process_gone "$pid"

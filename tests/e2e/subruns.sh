@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2
-child() { titan --json show "$1" | jq -r ".jobs[] | select(.name == \"$2\") | .child"; }
+child() { titan --json show "$1" | jq -r ".[0] | .jobs[] | select(.name == \"$2\") | .child"; }
 has_child() { [ "$(child "$1" "$2")" != null ]; }
 
 mkdir -p parts
@@ -28,10 +28,10 @@ EOF2
 exits "a pipeline with another one is validated" 0 titan validate outer.yaml
 like "and planned" "$(titan plan outer.yaml)" 'build .*sub-run inner: 2 jobs'
 exits "and run" 0 titan --timeout 60s run -w outer.yaml -p word=moon
-run=$(titan --json ls | jq '[.[] | select(.name == "outer")][0].id')
+run=$(titan --json ls | jq '[.[] | select(.name == "outer")][0].run')
 inner=$(child "$run" build)
 is "its sub-run ended well, too" "$(run_state "$inner")" succeeded
-is "and knows whose it is" "$(titan --json show "$inner" | jq -r .run.parent)" "$run/build"
+is "and knows whose it is" "$(titan --json show "$inner" | jq -r '.[0] | .parent')" "$run/build"
 like "as ls says" "$(titan ls)" "sub-run of $run/build"
 like "parameters went in" "$(titan logs "$inner/first")" 'got moon'
 exits "logs of the job itself point to it" 2 titan logs "$run/build"
@@ -39,7 +39,7 @@ like "by number" "$err" "titan show $inner"
 
 touch stop
 exits "one whose sub-run fails" 1 titan --timeout 60s run -w outer.yaml
-run=$(titan --json ls | jq '[.[] | select(.name == "outer")][0].id')
+run=$(titan --json ls | jq '[.[] | select(.name == "outer")][0].run')
 inner=$(child "$run" build)
 is "fails with it" "$(job_state "$run" build)/$(job_state "$run" after)/$(run_state "$inner")" failed/skipped/failed
 like "which explain says" "$(titan explain "$run/build")" "run $inner failed"
@@ -83,7 +83,7 @@ jobs:
   last: {needs: each, run: "true"}
 EOF2
 exits "one for each value of a matrix" 0 titan --timeout 60s run -w matrix.yaml
-run=$(titan --json ls | jq '[.[] | select(.name == "matrix")][0].id')
+run=$(titan --json ls | jq '[.[] | select(.name == "matrix")][0].run')
 for at in 0 1; do titan logs "$(child "$run" "each[$at]")/first"; done >words
 is "has its own parameters" "$(sort words | tr '\n' ' ')" "got moon got sun "
 exits "a run with one can be held" 0 sh -c "$TITAN -q run top.yaml >held"
@@ -91,9 +91,9 @@ run=$(cat held)
 ok "with what runs below" until_true 30 has_child "$run" top
 middle=$(child "$run" top)
 exits "by its number" 0 titan -q hold "$run"
-is "both are" "$(titan --json show "$run" | jq .run.held)/$(titan --json show "$middle" | jq .run.held)" true/true
+is "both are" "$(titan --json show "$run" | jq '.[0] | .held')/$(titan --json show "$middle" | jq '.[0] | .held')" true/true
 exits "and let go" 0 titan -q release "$run"
-is "both, too" "$(titan --json show "$run" | jq .run.held)/$(titan --json show "$middle" | jq .run.held)" false/false
+is "both, too" "$(titan --json show "$run" | jq '.[0] | .held')/$(titan --json show "$middle" | jq '.[0] | .held')" false/false
 exits "before it is cancelled" 0 titan -y cancel "$run"
 ok "and ends" until_true 30 run_is "$run" cancelled
 

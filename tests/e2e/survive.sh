@@ -12,7 +12,7 @@ worker() { # NAME OPTION...: a worker in the background
 	"$TITAN" worker --name "$name" "$@" >"$name.log" 2>&1 </dev/null &
 }
 worker_is() { [ "$(titan --json worker ls | jq -r ".[] | select(.name == \"$1\") | .state")" = "$2" ]; }
-field_is() { [ "$(titan --json show "$1" | jq ".$2")" = "$3" ]; }
+field_is() { [ "$(titan --json show "$1" | jq ".[0] | .$2")" = "$3" ]; }
 
 ok "a master with a short grace is up" start_master
 worker first --slots 2
@@ -33,7 +33,7 @@ ok "another one connects" until_true 20 worker_is second up
 kill_worker "$first"
 exits "worker killed, a backup completes" 0 titan --timeout 60s wait "$run"
 is "where it is" "$(titan logs "$run/job")" second
-is "a lost attempt is none of the retries, of which there are none" "$(titan --json show "$run/job" | jq -c '[.tries, .crashes]')" '[2,1]'
+is "a lost attempt is none of the retries, of which there are none" "$(titan --json show "$run/job" | jq -c '.[0] | [.tries, .crashes]')" '[2,1]'
 
 cat >kinds.yaml <<END
 jobs:
@@ -51,10 +51,10 @@ ok "and waits for the next time" until_true 20 job_is "$run" tried delayed
 # All that show says, but what is of this moment; a time that is waited for may be a moment off, it isn't kept as a date.
 told() {
 	for name in running pending delayed gated ready tried; do
-		titan --json show "$run/$name" | jq -cS 'del(.span_ms, .cpu_us, .rss_kib, .out_bytes, .due)'
+		titan --json show "$run/$name" | jq -cS '.[0] | del(.span_ms, .cpu_us, .rss_kib, .out_bytes, .due, .why)'
 	done
 }
-due() { titan --json show "$run/$1" | jq '.due[:19] + "Z" | fromdateiso8601'; }
+due() { titan --json show "$run/$1" | jq '.[0] | .due[:19] + "Z" | fromdateiso8601'; }
 near() { [ $(($1 - $2)) -ge -1 ] && [ $(($1 - $2)) -le 1 ]; }
 before=$(told)
 delayed=$(due delayed)

@@ -68,7 +68,7 @@ ok 'l leaves the jobs running' until_true 20 sees 'running jobs were left runnin
 ok 'without a master' eval '! titan status'
 start_cluster
 ok 'and the next worker has them' until_true 20 job_is 1 slow running
-is 'as they were' "$(titan --json show 1 | jq '.jobs[0].tries')" 1
+is 'as they were' "$(titan --json show 1 | jq '.[0] | .jobs[0].tries')" 1
 titan cancel 1 2 --wait
 
 # Output that would clear the screen, set the title and write over a line.

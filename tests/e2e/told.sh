@@ -50,7 +50,7 @@ run=$(titan run wants.yaml)
 until_true 20 run_ended "$run"
 like "so does show" "$(titan show "$run")" '^join .*2 of \(a, b, c\)'
 like "with the condition" "$(titan show "$run")" '^c .*when b\.code == 3'
-is "in JSON needs are a list" "$(titan --json show "$run" | jq -c '.jobs[2].needs')" '["a","b","c"]'
+is "in JSON needs are a list" "$(titan --json show "$run" | jq -c '.[0] | .jobs[2].needs')" '["a","b","c"]'
 unlike "quiet means no header" "$(titan -q ls)" 'PIPELINE'
 
 # --- explain ---

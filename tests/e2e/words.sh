@@ -32,8 +32,8 @@ out=$(titan run -f -e 'away=true' --dir "$test_dir/nowhere")
 like 'what the system said of a start comes in words' "$out" 'away FAIL not started: No such file or directory'
 
 exits 'a job in full' 0 titan --json show last/away
-is 'has its priority' "$(printf '%s' "$out" | jq .priority)" 50
-is 'and how often its worker was lost' "$(printf '%s' "$out" | jq .crashes)" 0
+is 'has its priority' "$(printf '%s' "$out" | jq '.[0].priority')" 50
+is 'and how often its worker was lost' "$(printf '%s' "$out" | jq '.[0].crashes')" 0
 
 if [ -c /dev/full ]; then
 	exits 'a number that nobody can read' 71 sh -c '"$1" run -e lone=true >/dev/full' sh "$TITAN"
@@ -62,7 +62,7 @@ like 'with what can be done' "$(cat "$test_dir/once.out")" 'pay UNKN .*titan can
 like 'in the dashboard it needs a person' "$(titan dash --dump-screen - --exit-after idle)" '^. UNKN +1[ /]pay .*may have run'
 titan up >/dev/null
 ok 'and its worker says that it runs' until_true 30 job_is 1 pay running
-is 'with no result of before' "$(titan --json show 1/pay | jq .outcome)" null
+is 'with no result of before' "$(titan --json show 1/pay | jq '.[0] | .outcome')" null
 titan cancel 1 --wait
 wait $!
 titan -y down

@@ -49,7 +49,7 @@ TEST limit_cuts_the_list_and_says_so(void)
 
 TEST people_get_fifty_and_programs_all(void)
 {
-	static char *const styles[] = { "ls --plain", "ls --json", "ls --format {id}" };
+	static char *const styles[] = { "ls --plain", "ls --json", "ls --format {run}" };
 
 	make_runs(16);
 	rig.page = 5;

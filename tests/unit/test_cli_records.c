@@ -374,8 +374,8 @@ TEST row_of_a_run_counts_its_jobs_and_its_time(void)
 		.owner = slice_str("anna"),
 	};
 
-	ASSERT_STR_EQ("4 running r 60\n", run_in(&run, "{id} {state} {name} {progress}", 5000));
-	ASSERT_STR_EQ("2 1 3 2 2 0 10\n", run_in(&run, "{ok} {running} {waiting} {failed} {skipped} {cancelled} {jobs}", 5000));
+	ASSERT_STR_EQ("4 running r 60\n", run_in(&run, "{run} {state} {name} {progress}", 5000));
+	ASSERT_STR_EQ("2 1 3 2 2 0 10\n", run_in(&run, "{ok} {running} {waiting} {failed} {skipped} {cancelled} {job_count}", 5000));
 	ASSERT_STR_EQ("4000\n", run_in(&run, "{age_ms}", 5000));
 	run.ended_ms = 3000;
 	run.state = RUN_FAILED;
@@ -407,8 +407,8 @@ TEST row_of_a_job_names_its_needs_and_its_cause(void)
 		{ .run = 4, .job = 42, .index = 2, .name = slice_str("c"), .state = STATE_SKIPPED, .cause = 41, .needs = { needs, 2 } },
 	};
 
-	ASSERT_STR_EQ("4/c skipped a,b because a failed\n", job_in(&rows[2], rows, 3, "{address} {state} {needs} {why}"));
-	ASSERT_STR_EQ("4/c 42 2\n", job_in(&rows[2], NULL, 0, "{address} {job} {index}"));
+	ASSERT_STR_EQ("4/c skipped a,b because a failed\n", job_in(&rows[2], rows, 3, "{job} {state} {needs} {why}"));
+	ASSERT_STR_EQ("4/c 42 2\n", job_in(&rows[2], NULL, 0, "{job} {serial} {index}"));
 	rows[1].started_ms = 1000;
 	rows[1].ended_ms = 3500;
 	rows[1].outcome = OUTCOME_EXIT;

@@ -54,7 +54,7 @@ static const struct row {
 	{ COMMAND_token, SAME, { "ls" } }, { COMMAND_token, SAME, { "rm", "nobody" } }, { COMMAND_cluster, SAME, { "ls" } },
 	{ COMMAND_approvals, COUNTED, { NULL } }, { COMMAND_approve, SAME, { "1/a" } }, { COMMAND_reject, SAME, { "1/a" } },
 	{ COMMAND_pushback, SAME, { "1/a", "--to", "a", "-m", "no" } }, { COMMAND_settle, SAME, { "1/a", "done", "-m", "so" } },
-	{ COMMAND_ls, SAME, { "1" } }, { COMMAND_ls, COUNTED, { NULL } }, { COMMAND_ls, SAME, { "1", "--format", "{id} {state}" } },
+	{ COMMAND_ls, SAME, { "1" } }, { COMMAND_ls, COUNTED, { NULL } }, { COMMAND_ls, SAME, { "1", "--format", "{run} {state}" } },
 	{ COMMAND_show, SAME, { "1" } }, { COMMAND_show, SAME, { "1/a" } }, { COMMAND_show, SAME, { "999" } },
 	{ COMMAND_metrics, COUNTED, { NULL } }, { COMMAND_explain, SAME, { "2/b" } }, { COMMAND_explain, SAME, { "1/a", "--json" } },
 	{ COMMAND_wire, SAME, { "dump", "graph.yaml" } }, { COMMAND_completion, SAME, { "bash" } },

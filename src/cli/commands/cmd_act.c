@@ -26,10 +26,11 @@ static const struct column act_columns[] = {
 	{ "name", NULL, false },
 	{ "dry_run", NULL, false },
 };
+const struct table act_table = TABLE_OF(act_columns);
 
 void act_rows_begin(struct cli *cli, struct records *records)
 {
-	records_begin(records, act_columns, sizeof(act_columns) / sizeof(act_columns[0]), &cli->arena);
+	records_begin(records, act_columns, act_table.count, &cli->arena);
 }
 
 void act_rows_add(struct records *records, const struct msg_act *act, uint64_t changed, bool dry)

@@ -11,6 +11,7 @@
 #include "cli/commands/act.h"
 #include "cli/commands/command.h"
 #include "cli/commands/dry_run.h"
+#include "cli/commands/listing.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
@@ -76,7 +77,7 @@ static struct slice outcome(const struct rec_dead_row *dead_letter, struct arena
 /* ---- ls ---- */
 
 static const struct column dead_letter_columns[] = {
-	{ "address", "JOB", false },
+	{ "job", "JOB", false },
 	{ "reason", "REASON", false },
 	{ "outcome", "RESULT", false },
 	{ "tries", "TRY", true },
@@ -87,16 +88,19 @@ static const struct column dead_letter_columns[] = {
 	{ "died", NULL, false },
 	{ "state", NULL, false },
 	{ "crashes", NULL, false },
-	{ "code", NULL, false },
+	{ "exit_code", NULL, false },
+	{ "signal", NULL, false },
+	{ "spawn_error", NULL, false },
 	{ "epoch", NULL, false },
 	{ "round", NULL, false },
 	{ "priority", NULL, false },
 	{ "owner", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
-	{ "job", NULL, false },
+	{ "serial", NULL, false },
 	{ "index", NULL, false },
 };
+const struct table dead_letter_table = TABLE_OF(dead_letter_columns);
 
 static void add_dead_letter(struct records *records, const struct rec_dead_row *dead_letter, int64_t now_ms)
 {
@@ -113,7 +117,7 @@ static void add_dead_letter(struct records *records, const struct rec_dead_row *
 	records_time(records, dead_letter->died_ms);
 	records_text(records, slice_str(state_table[state].name));
 	records_number(records, dead_letter->crashes);
-	records_number(records, dead_letter->code);
+	records_end(records, dead_letter->outcome, dead_letter->code);
 	records_number(records, dead_letter->epoch);
 	records_number(records, dead_letter->round);
 	records_number(records, dead_letter->priority);
@@ -140,35 +144,50 @@ static enum err target_there(struct cli *cli, const struct selector *selector)
 	return err == ERR_NONE && selector->job.len > 0 ? cli_query_job(cli, selector, &cli->arena, &job) : err;
 }
 
+static const struct listing_options dlq_options = {
+	.limit = OPT_dlq_limit, .all = OPT_dlq_all, .name = OPT_dlq_name, .since = OPT_dlq_since, .until = OPT_dlq_until,
+	.sort = OPT_dlq_sort,
+};
+
 static int dlq_ls(struct cli *cli, const char *target)
 {
 	struct selector selector = { 0 };
 	struct dead_letters dead_letters = { 0 };
+	struct listing listing;
 	struct records records;
 	struct buf out = { 0 };
 
-	records_begin(&records, dead_letter_columns, sizeof(dead_letter_columns) / sizeof(dead_letter_columns[0]),
-		      &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
+	records_begin(&records, dead_letter_columns, dead_letter_table.count, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
+	    listing_read(cli, &dlq_options, &records, &listing) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    (target && cli_select(cli, target, &selector) != ERR_NONE) ||
 	    dead_letters_ask(cli, &selector, &dead_letters) != ERR_NONE ||
 	    (target && dead_letters.count == 0 && target_there(cli, &selector) != ERR_NONE))
 		return cli_fail(cli);
-	for (size_t i = 0; i < dead_letters.count; i++)
-		add_dead_letter(&records, &dead_letters.at[i], clock_wall_ms());
+	for (size_t i = 0; i < dead_letters.count; i++) {
+		const struct rec_dead_row *row = &dead_letters.at[i];
+
+		if (!listing_matches(&listing, row->run_name, row->died_ms))
+			continue;
+		if (!listing_wants(&listing))
+			break;
+		add_dead_letter(&records, row, clock_wall_ms());
+	}
+	if (listing_sort(cli, &listing, &records) != ERR_NONE)
+		return cli_fail(cli);
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	listing_tell(cli, &listing, "dead letter");
 	if (cli_chatty(cli))
-		cli_note(cli, dead_letters.count ? "next: titan dlq show JOB, titan dlq requeue JOB" :
-			 "there are no dead letters");
+		cli_note(cli, listing.shown ? "next: titan dlq show JOB, titan dlq requeue JOB" : "there are no dead letters");
 	return 0;
 }
 
 /* ---- show ---- */
 
 static const struct column detail_columns[] = {
-	{ "address", "job", false },
+	{ "job", "job", false },
 	{ "reason", "reason", false },
 	{ "why", "why", false },
 	{ "state", "state", false },
@@ -190,12 +209,15 @@ static const struct column detail_columns[] = {
 	{ "owner", "submitted by", false },
 	{ "round", "round", true },
 	{ "epoch", "epoch", true },
-	{ "code", NULL, false },
+	{ "exit_code", NULL, false },
+	{ "signal", NULL, false },
+	{ "spawn_error", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
-	{ "job", NULL, false },
+	{ "serial", NULL, false },
 	{ "index", NULL, false },
 };
+const struct table dead_letter_detail_table = TABLE_OF(detail_columns);
 
 static void add_detail(struct records *records, const struct rec_dead_row *dead_letter, const struct rec_job_spec *spec)
 {
@@ -225,7 +247,7 @@ static void add_detail(struct records *records, const struct rec_dead_row *dead_
 	records_text(records, dead_letter->owner);
 	records_number(records, dead_letter->round);
 	records_number(records, dead_letter->epoch);
-	records_number(records, dead_letter->code);
+	records_end(records, dead_letter->outcome, dead_letter->code);
 	records_number(records, dead_letter->run);
 	records_text(records, dead_letter->name);
 	records_number(records, dead_letter->job);
@@ -276,7 +298,7 @@ static int dlq_show(struct cli *cli, const char *target)
 	struct records records;
 	struct buf out = { 0 };
 
-	records_begin(&records, detail_columns, sizeof(detail_columns) / sizeof(detail_columns[0]), &cli->arena);
+	records_begin(&records, detail_columns, dead_letter_detail_table.count, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    dead_letter_ask(cli, target, &dead_letter, &spec) != ERR_NONE)
 		return cli_fail(cli);
@@ -435,6 +457,8 @@ int cmd_dlq(struct cli *cli)
 	size_t count = cli->invocation->arg_count;
 	const char *verb = count > 0 ? args[0] : "ls";
 
+	if (strcmp(verb, "ls") != 0 && listing_refuse(cli, &dlq_options, verb) != ERR_NONE)
+		return cli_fail(cli);
 	if (strcmp(verb, "ls") == 0)
 		return count > 2 ? usage(cli, "dlq ls takes at most one run") : dlq_ls(cli, count > 1 ? args[1] : NULL);
 	if (strcmp(verb, "show") == 0)

@@ -31,6 +31,7 @@ static const struct column one_columns[] = {
 	{ "run", NULL, true },
 	{ "name", NULL, false },
 };
+const struct table explain_table = TABLE_OF(one_columns);
 
 static const struct column fold_columns[] = {
 	{ "job", NULL, false },
@@ -44,6 +45,7 @@ static const struct column fold_columns[] = {
 	{ "run", NULL, true },
 	{ "name", NULL, false },
 };
+const struct table explain_fold_table = TABLE_OF(fold_columns);
 
 #define COLUMN_COUNT (sizeof(one_columns) / sizeof(one_columns[0]))
 

@@ -10,6 +10,7 @@
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
+#include "cli/show/row_words.h"
 #include "proto/limits.h"
 
 #define ASK_AGAIN_MS 200
@@ -21,7 +22,7 @@ static const struct column lock_columns[] = {
 	{ "taken", "TAKEN", false },
 	{ "until", "UNTIL", false },
 	{ "waiting", "WAITING", true },
-	{ "reason", "REASON", false },
+	{ "message", "REASON", false },
 	{ "person", NULL, false },
 	{ "owner", NULL, false },
 	{ "fence", NULL, true },
@@ -29,6 +30,7 @@ static const struct column lock_columns[] = {
 	{ "job", NULL, false },
 	{ "others", NULL, true },
 };
+const struct table lock_table = TABLE_OF(lock_columns);
 
 static void holder_cell(struct records *records, const struct rec_lock_row *row)
 {
@@ -58,6 +60,7 @@ static size_t add_locks(struct records *records, const struct msg_snapshot *page
 {
 	for (size_t i = 0; i < page->locks.n; i++) {
 		const struct rec_lock_row *row = &page->locks.at[i];
+		const struct rec_job_row job = { .run = row->run, .name = row->job_name };
 
 		records_text(records, row->name);
 		records_text(records, slice_str(row->shared ? "shared" : "alone"));
@@ -70,22 +73,27 @@ static size_t add_locks(struct records *records, const struct msg_snapshot *page
 		records_text(records, row->owner);
 		number_cell(records, row->fence);
 		number_cell(records, row->run);
-		records_text(records, row->job_name);
+		records_text(records, row->job ? job_address(&job, records->arena) : slice_make(NULL, 0));
 		number_cell(records, row->others);
 	}
 	return page->locks.n;
 }
 
+static const struct column taken_columns[] = {
+	{ "name", "LOCK", false },
+	{ "fence", "FENCE", true },
+};
+const struct table taken_table = TABLE_OF(taken_columns);
+
 static void print_fence(struct cli *cli, uint64_t fence)
 {
-	static const struct column columns[] = { { "name", "LOCK", false }, { "fence", "FENCE", true } };
 	struct records records;
 	struct buf out = { 0 };
 
 	if (cli->settings.style == STYLE_HUMAN) {
 		buf_addf(&out, "%" PRIu64 "\n", fence);
 	} else {
-		records_begin(&records, columns, 2, &cli->arena);
+		records_begin(&records, taken_columns, taken_table.count, &cli->arena);
 		records_text(&records, slice_str(cli->invocation->args[1]));
 		records_number(&records, fence);
 		records_print_one(&records, &cli->out, &out);
@@ -146,7 +154,7 @@ int cmd_lock(struct cli *cli)
 	struct msg_set set = { .kind = OBJECT_LOCK, .text = slice_str(option_value(cli->invocation, OPT_lock_owner)) };
 
 	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
-		return share_list(cli, QUERY_LOCKS, lock_columns, sizeof(lock_columns) / sizeof(lock_columns[0]), add_locks,
+		return share_list(cli, QUERY_LOCKS, lock_columns, lock_table.count, add_locks,
 				  "nobody has any lock");
 	if (share_named(cli, "drop")) {
 		set.verb = SET_DROP;

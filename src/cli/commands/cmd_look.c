@@ -48,7 +48,7 @@ static void status_json(const struct cli *cli, const struct msg_welcome *welcome
 	for (size_t i = 0; i < status->workers.n; i++)
 		records_json_row(workers, i, &json);
 	json_end(&json);
-	json_key(&json, "jobs");
+	json_key(&json, "counts");
 	json_object(&json);
 	for (size_t i = 0; i < STATE_COUNT; i++) {
 		json_key(&json, state_table[i].name);

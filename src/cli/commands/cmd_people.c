@@ -10,6 +10,7 @@
 #include "cli/commands/act.h"
 #include "cli/commands/command.h"
 #include "cli/commands/decisions.h"
+#include "cli/commands/listing.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/records.h"
@@ -20,22 +21,23 @@
 #define UNBLOCKS_TOLD 3                  /* most unblocked jobs named before a decision */
 
 static const struct column gate_columns[] = {
-	{ "address", "JOB", false },
-	{ "have", "HAVE", true },
-	{ "count", "OF", true },
+	{ "job", "JOB", false },
+	{ "approvals", "HAVE", true },
+	{ "approvals_needed", "OF", true },
 	{ "left_ms", "LEFT", true },
-	{ "message", "QUESTION", false },
+	{ "question", "QUESTION", false },
 	{ "unblocks", "UNBLOCKS", false },
 	{ "digest_start", "DIGEST", false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
 	{ "state", NULL, false },
-	{ "expires", NULL, false },
+	{ "due", NULL, false },
 	{ "held", NULL, false },
 	{ "from", NULL, false },
 	{ "will", NULL, false },
 	{ "digest", NULL, false },
 };
+const struct table gate_table = TABLE_OF(gate_columns);
 
 static void add_gate(struct records *records, const struct rec_job_row *job)
 {
@@ -59,36 +61,49 @@ static void add_gate(struct records *records, const struct rec_job_row *job)
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
 }
 
+const struct listing_options approvals_options = {
+	.limit = OPT_approvals_limit, .name = OPT_approvals_name, .since = OPT_approvals_since, .until = OPT_approvals_until,
+	.sort = OPT_approvals_sort,
+};
+
 static enum err list_gates(struct cli *cli, uint64_t run)
 {
+	struct listing listing;
 	struct msg_query query = { .what = QUERY_GATES };
 	struct records records;
 	struct buf out = { 0 };
 	size_t gates = 0, unknown = 0;
 	enum err err;
 
-	records_begin(&records, gate_columns, sizeof(gate_columns) / sizeof(gate_columns[0]), &cli->arena);
+	records_begin(&records, gate_columns, gate_table.count, &cli->arena);
 	err = records_check(&records, &cli->out, &cli->error);
+	if (err == ERR_NONE)
+		err = listing_read(cli, &approvals_options, &records, &listing);
 	while (err == ERR_NONE) {
 		struct msg_snapshot page;
 
 		err = cli_query(cli, query, &cli->arena, &page);
 		for (size_t i = 0; err == ERR_NONE && i < page.jobs.n; i++) {
-			if (run != 0 && page.jobs.at[i].run != run)
+			if ((run != 0 && page.jobs.at[i].run != run) || !listing_matches(&listing, page.jobs.at[i].name, 0))
 				continue;
+			if (!listing_wants(&listing))
+				break;
 			add_gate(&records, &page.jobs.at[i]);
 			gates += page.jobs.at[i].state == STATE_APPROVAL;
 			unknown += page.jobs.at[i].state == STATE_UNKNOWN;
 		}
 		query.cursor = page.cursor;
-		if (err == ERR_NONE && query.cursor == 0)
+		if (err == ERR_NONE && (query.cursor == 0 || listing.cut))
 			break;
 	}
+	if (err == ERR_NONE)
+		err = listing_sort(cli, &listing, &records);
 	if (err != ERR_NONE)
 		return err;
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	listing_tell(cli, &listing, "decision");
 	if (cli_chatty(cli) && gates + unknown == 0)
 		cli_note(cli, "nothing waits for a person");
 	if (cli_chatty(cli) && gates > 0)

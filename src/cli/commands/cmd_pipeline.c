@@ -15,9 +15,10 @@
 static const struct column valid_columns[] = {
 	{ "file", "file", false },
 	{ "name", "name", false },
-	{ "jobs", "jobs", true },
+	{ "job_count", "jobs", true },
 	{ "max_jobs", NULL, true },
 };
+const struct table valid_table = TABLE_OF(valid_columns);
 
 /* Refuse jobs whose deadline has passed: they could only time out. */
 static enum err check_dates(struct cli *cli, const char *path, const struct dagline *dag)
@@ -43,7 +44,7 @@ int cmd_validate(struct cli *cli)
 	struct buf text = { 0 }, out = { 0 };
 	enum err err;
 
-	records_begin(&records, valid_columns, sizeof(valid_columns) / sizeof(valid_columns[0]), &cli->arena);
+	records_begin(&records, valid_columns, valid_table.count, &cli->arena);
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
 		err = load_pipeline(cli, path, OPT_validate_param, NULL, &text, &pipeline);

@@ -8,6 +8,7 @@
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
 #include "cli/commands/dry_run.h"
+#include "cli/commands/listing.h"
 #include "cli/commands/workers.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -20,15 +21,17 @@ static const struct column set_columns[] = {
 	{ "changed", "CHANGED", true },
 	{ "dry_run", NULL, false },
 };
+const struct table place_set_table = TABLE_OF(set_columns);
 
 static const struct column pool_columns[] = {
 	{ "name", "POOL", false },
 	{ "state", "STATE", false },
-	{ "workers", "WORKERS", true },
+	{ "worker_count", "WORKERS", true },
 	{ "up", "UP", true },
 	{ "busy", "BUSY", true },
 	{ "slots", "SLOTS", true },
 };
+const struct table pool_table = TABLE_OF(pool_columns);
 
 #define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
 
@@ -149,15 +152,21 @@ int cmd_drain(struct cli *cli)
 
 /* --- lists --- */
 
+static const struct listing_options worker_options = {
+	.limit = OPT_worker_limit, .all = OPT_worker_all, .name = OPT_worker_name, .sort = OPT_worker_sort,
+};
+
 int workers_list(struct cli *cli)
 {
+	struct listing listing;
 	struct msg_query query = { .what = QUERY_WORKERS };
 	struct records records;
 	struct buf out = { 0 }, alarms = { 0 };
 	bool stuck = false;
 
 	rows_begin_workers(&records, &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
+	    listing_read(cli, &worker_options, &records, &listing) != ERR_NONE || cli_connect(cli) != ERR_NONE)
 		return cli_fail(cli);
 	do {
 		struct msg_snapshot page;
@@ -165,16 +174,23 @@ int workers_list(struct cli *cli)
 		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
 			return cli_fail(cli);
 		for (size_t i = 0; i < page.workers.n; i++) {
+			if (!listing_matches(&listing, page.workers.at[i].name, 0))
+				continue;
+			if (!listing_wants(&listing))
+				break;
 			rows_add_worker(&records, &page.workers.at[i], clock_wall_ms());
 			if (cli->out.style == STYLE_HUMAN)
 				rows_alarm(&page.workers.at[i], &alarms);
 		}
 		query.cursor = page.cursor;
 		stuck = page.stuck;
-	} while (query.cursor != 0);
+	} while (query.cursor != 0 && !listing.cut);
+	if (listing_sort(cli, &listing, &records) != ERR_NONE)
+		return cli_fail(cli);
 	records_print(&records, &cli->out, &out);
 	buf_add_slice(&out, buf_slice(&alarms));
 	cli_print(cli, &out);
+	listing_tell(cli, &listing, "worker");
 	if (stuck)
 		cli_note_stuck(cli);
 	buf_free(&out);

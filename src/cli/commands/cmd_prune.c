@@ -14,8 +14,8 @@
 #include "proto/resource.h"
 
 static const struct column prune_columns[] = {
-	{ "runs", "runs", true },
-	{ "jobs", "jobs", true },
+	{ "run_count", "runs", true },
+	{ "job_count", "jobs", true },
 	{ "log_bytes", "log_bytes", true },
 	{ "kept_dead_letters", "kept_dead_letters", true },
 	{ "kept_needed", "kept_needed", true },
@@ -24,6 +24,7 @@ static const struct column prune_columns[] = {
 	{ "acts", "acts", true },
 	{ "dry_run", "dry_run", false },
 };
+const struct table prune_table = TABLE_OF(prune_columns);
 
 /* Kept unless the master is told otherwise. */
 #define PAST_MS    (INT64_C(7) * 24 * 3600 * 1000)
@@ -184,7 +185,7 @@ static void print_sum(struct cli *cli, const struct rec_prune_sum *sum, bool dry
 
 	if (cli->out.style == STYLE_HUMAN)
 		return;
-	records_begin(&records, prune_columns, sizeof(prune_columns) / sizeof(prune_columns[0]), &cli->arena);
+	records_begin(&records, prune_columns, prune_table.count, &cli->arena);
 	records_number(&records, sum->runs);
 	records_number(&records, sum->jobs);
 	records_number(&records, sum->bytes);
@@ -244,7 +245,7 @@ int cmd_prune(struct cli *cli)
 	struct records records;
 	struct buf what = { 0 };
 
-	records_begin(&records, prune_columns, sizeof(prune_columns) / sizeof(prune_columns[0]), &cli->arena);
+	records_begin(&records, prune_columns, prune_table.count, &cli->arena);
 	if (read_rule(cli, &rule) != ERR_NONE || records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
 	    cli_connect(cli) != ERR_NONE)
 		return cli_fail(cli);

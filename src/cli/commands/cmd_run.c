@@ -125,10 +125,11 @@ static enum err dag_source(struct cli *cli, const struct dag_old *old, struct bu
 
 static const struct column accepted_columns[] = {
 	{ "run", "run", true },
-	{ "jobs", "jobs", true },
+	{ "job_count", "jobs", true },
 	{ "existing", "existing", false },
 	{ "state", "state", false },
 };
+const struct table accepted_table = TABLE_OF(accepted_columns);
 
 static void print_accepted(struct cli *cli, const struct msg_accepted *accepted, const enum run_state *state)
 {
@@ -147,13 +148,14 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 	} else if (cli->settings.style == STYLE_HUMAN || cli->settings.style == STYLE_PLAIN) {
 		buf_addf(&out, "%" PRIu64 "\n", accepted->run);
 	} else {
-		/* The state of the run is known only with --wait. */
-		records_begin(&records, accepted_columns, state ? 4 : 3, &cli->arena);
+		records_begin(&records, accepted_columns, accepted_table.count, &cli->arena);
 		records_number(&records, accepted->run);
 		records_number(&records, accepted->jobs);
 		records_bool(&records, accepted->existing);
 		if (state)
 			records_state(&records, run_state_info(*state), run_state_name(*state));
+		else
+			records_none(&records);          /* it is known only with --wait */
 		records_print_one(&records, &cli->out, &out);
 	}
 	/* Say that the run was accepted: otherwise a person may submit it again because of the error. */
@@ -168,7 +170,7 @@ static enum err check_format(struct cli *cli)
 {
 	struct records records;
 
-	records_begin(&records, accepted_columns, option_given(cli->invocation, OPT_run_wait) ? 4 : 3, &cli->arena);
+	records_begin(&records, accepted_columns, accepted_table.count, &cli->arena);
 	return records_check(&records, &cli->out, &cli->error);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
+#include "cli/commands/listing.h"
 #include "cli/commands/share.h"
 #include "cli/graph/here.h"
 #include "cli/graph/load.h"
@@ -94,10 +95,10 @@ static const struct column columns[] = {
 	{ "name", "SCHEDULE", false },
 	{ "cron", "CRON", false },
 	{ "tz", "TZ", false },
-	{ "next", "NEXT", false },
+	{ "next_time", "NEXT", false },
 	{ "paused", "PAUSED", false },
-	{ "live", "LIVE", true },
-	{ "queued", "QUEUED", true },
+	{ "live_runs", "LIVE", true },
+	{ "queued_runs", "QUEUED", true },
 	{ "fired", "RUNS", true },
 	{ "skipped", "SKIPPED", true },
 	{ "last_run", "LAST", true },
@@ -107,18 +108,19 @@ static const struct column columns[] = {
 	{ "why_skipped", NULL, false },
 	{ "last_skipped", NULL, false },
 	{ "upcoming", NULL, false },
-	{ "jobs", NULL, true },
+	{ "job_count", NULL, true },
 	{ "owner", NULL, false },
 };
+const struct table schedule_table = TABLE_OF(columns);
 
 static const struct column detail_columns[] = {
 	{ "name", "schedule", false },
 	{ "cron", "cron", false },
 	{ "tz", "time zone", false },
-	{ "next", "next", false },
+	{ "next_time", "next", false },
 	{ "paused", "paused", false },
-	{ "live", "runs that are live", true },
-	{ "queued", "runs that are queued", true },
+	{ "live_runs", "runs that are live", true },
+	{ "queued_runs", "runs that are queued", true },
 	{ "fired", "runs", true },
 	{ "skipped", "times that were skipped", true },
 	{ "last_run", "last run", true },
@@ -128,9 +130,10 @@ static const struct column detail_columns[] = {
 	{ "why_skipped", "why it was skipped", false },
 	{ "last_skipped", "last skipped time", false },
 	{ "upcoming", "upcoming", false },
-	{ "jobs", "jobs", true },
+	{ "job_count", "jobs", true },
 	{ "owner", "added by", false },
 };
+const struct table schedule_detail_table = TABLE_OF(detail_columns);
 
 static struct slice catchup_text(const struct rec_schedule_row *row, struct arena *arena)
 {
@@ -179,26 +182,40 @@ static void add_schedule(struct records *records, const struct rec_schedule_row 
 	records_text(records, row->owner);
 }
 
+static const struct listing_options schedule_options = {
+	.limit = OPT_schedule_limit, .all = OPT_schedule_all, .name = OPT_schedule_name, .sort = OPT_schedule_sort,
+};
+
 /* Show one schedule; name NULL: list all. */
 static int schedule_list(struct cli *cli, const char *name)
 {
 	struct msg_query query = { .what = QUERY_SCHEDULES, .job = slice_str(name) };
+	struct listing listing;
 	struct records records;
 	struct buf out = { 0 };
 	size_t count = 0;
 
-	records_begin(&records, name ? detail_columns : columns, sizeof(columns) / sizeof(columns[0]), &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+	records_begin(&records, name ? detail_columns : columns, schedule_table.count, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
+	    listing_read(cli, &schedule_options, &records, &listing) != ERR_NONE || cli_connect(cli) != ERR_NONE)
 		return cli_fail(cli);
 	do {
 		struct msg_snapshot page;
 
 		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
 			return cli_fail(cli);
-		for (size_t i = 0; i < page.schedules.n; i++, count++)
+		for (size_t i = 0; i < page.schedules.n; i++) {
+			if (!listing_matches(&listing, page.schedules.at[i].name, 0))
+				continue;
+			if (!listing_wants(&listing))
+				break;
 			add_schedule(&records, &page.schedules.at[i]);
+			count++;
+		}
 		query.cursor = page.cursor;
-	} while (query.cursor != 0);
+	} while (query.cursor != 0 && !listing.cut);
+	if (listing_sort(cli, &listing, &records) != ERR_NONE)
+		return cli_fail(cli);
 	if (name && count == 0) {
 		error_set(&cli->error, ERR_NOT_FOUND, "there is no schedule '%s'", name);
 		error_next(&cli->error, "titan schedule ls");
@@ -210,21 +227,32 @@ static int schedule_list(struct cli *cli, const char *name)
 		records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	listing_tell(cli, &listing, "schedule");
 	return 0;
 }
 
 /* ---- acts ---- */
 
+static const struct column changed_columns[] = {
+	{ "name", "schedule", false },
+	{ "changed", "changed", true },
+};
+const struct table schedule_changed_table = TABLE_OF(changed_columns);
+
+static const struct column fired_columns[] = {
+	{ "name", "schedule", false },
+	{ "run", "run", true },
+};
+const struct table fired_table = TABLE_OF(fired_columns);
+
 static int schedule_act(struct cli *cli, const struct verb *verb, const char *name)
 {
-	static const struct column fields[] = { { "name", "schedule", false }, { "changed", "changed", true } };
-	static const struct column fired[] = { { "name", "schedule", false }, { "run", "run", true } };
 	struct msg_set set = { .kind = OBJECT_SCHEDULE, .name = slice_str(name), .verb = verb->verb };
 	struct records records;
 	struct buf out = { 0 };
 	struct msg_ok ok;
 
-	records_begin(&records, verb->verb == SET_FIRE ? fired : fields, 2, &cli->arena);
+	records_begin(&records, verb->verb == SET_FIRE ? fired_columns : changed_columns, 2, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok) != ERR_NONE)
 		return cli_fail(cli);
@@ -247,6 +275,8 @@ int cmd_schedule(struct cli *cli)
 	size_t count = cli->invocation->arg_count;
 	const char *verb = count > 0 ? args[0] : "ls";
 
+	if (strcmp(verb, "ls") != 0 && listing_refuse(cli, &schedule_options, verb) != ERR_NONE)
+		return cli_fail(cli);
 	if (strcmp(verb, "ls") == 0)
 		return count > 1 ? usage(cli, "titan schedule ls takes no name") : schedule_list(cli, NULL);
 	if (strcmp(verb, "add") == 0)

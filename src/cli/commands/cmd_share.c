@@ -59,11 +59,15 @@ int share_list(struct cli *cli, enum query_what what, const struct column *colum
 	return 0;
 }
 
+static const struct column share_changed_columns[] = {
+	{ "name", "name", false },
+	{ "changed", "changed", true },
+};
+const struct table share_changed_table = TABLE_OF(share_changed_columns);
+
 enum err share_changed_begin(struct cli *cli, struct records *records)
 {
-	static const struct column columns[] = { { "name", "name", false }, { "changed", "changed", true } };
-
-	records_begin(records, columns, 2, &cli->arena);
+	records_begin(records, share_changed_columns, share_changed_table.count, &cli->arena);
 	return records_check(records, &cli->out, &cli->error);
 }
 
@@ -105,12 +109,13 @@ static const struct column tenant_columns[] = {
 	{ "name", "TENANT", false },
 	{ "weight", "WEIGHT", true },
 	{ "max_jobs", "MAX", true },
-	{ "out", "OUT", true },
-	{ "queued", "QUEUED", true },
+	{ "active_jobs", "OUT", true },
+	{ "queued_jobs", "QUEUED", true },
 	{ "max_queued", "MAX-QUEUED", true },
-	{ "runs", "RUNS", true },
+	{ "live_runs", "RUNS", true },
 	{ "set", NULL, false },
 };
+const struct table tenant_table = TABLE_OF(tenant_columns);
 
 static void bound_cell(struct records *records, uint64_t bound)
 {
@@ -162,7 +167,7 @@ int cmd_tenant(struct cli *cli)
 	struct msg_set set = { .kind = OBJECT_TENANT, .verb = SET_PUT };
 
 	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
-		return share_list(cli, QUERY_TENANTS, tenant_columns, sizeof(tenant_columns) / sizeof(tenant_columns[0]),
+		return share_list(cli, QUERY_TENANTS, tenant_columns, tenant_table.count,
 				  add_tenants, "no tenant has a weight or limit, and none has a live run");
 	if (share_named(cli, "rm")) {
 		set.verb = SET_REMOVE;
@@ -180,11 +185,12 @@ int cmd_tenant(struct cli *cli)
 static const struct column group_columns[] = {
 	{ "name", "GROUP", false },
 	{ "max", "MAX", true },
-	{ "runs", "RUNS", true },
-	{ "jobs", "JOBS", true },
+	{ "active_runs", "RUNS", true },
+	{ "active_jobs", "JOBS", true },
 	{ "waiting", "WAITING", true },
 	{ "set", NULL, false },
 };
+const struct table group_table = TABLE_OF(group_columns);
 
 static size_t add_groups(struct records *records, const struct msg_snapshot *page)
 {
@@ -206,7 +212,7 @@ int cmd_group(struct cli *cli)
 	struct msg_set set = { .kind = OBJECT_GROUP, .verb = SET_PUT };
 
 	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
-		return share_list(cli, QUERY_GROUPS, group_columns, sizeof(group_columns) / sizeof(group_columns[0]),
+		return share_list(cli, QUERY_GROUPS, group_columns, group_table.count,
 				  add_groups, "no group has a limit, and no live run names one");
 	if (share_named(cli, "rm")) {
 		set.verb = SET_REMOVE;

@@ -100,8 +100,7 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	rows_add_run(&records, shown->run, clock_wall_ms());
 	json_begin(&json, &out);
 	json_object(&json);
-	json_key(&json, "run");
-	records_json_row(&records, 0, &json);
+	records_json_fields(&records, 0, &json);
 	json_key(&json, "jobs");
 	json_array(&json);
 	for (size_t from = 0; from < shown->job_count; from += count) {
@@ -112,7 +111,6 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	}
 	json_end(&json);
 	json_end(&json);
-	buf_add_byte(&out, '\n');
 	cli_print(cli, &out);
 	buf_free(&out);
 	arena_free(&arena);
@@ -178,8 +176,8 @@ static enum err wanted_jobs(struct cli *cli, const struct selector *targets, siz
 	return ERR_NONE;
 }
 
-/* Show the run of these targets: all its jobs, or those that the targets name. */
-static enum err show_run(struct cli *cli, const struct selector *targets, size_t count)
+/* Show the run of these targets, with all its jobs or those that the targets name. before: text that comes before it. */
+static enum err show_run(struct cli *cli, const struct selector *targets, size_t count, struct buf *before)
 {
 	bool human = cli->out.style == STYLE_HUMAN, whole = count == 1 && targets[0].job.len == 0;
 	uint64_t run_no = targets[0].run;
@@ -198,6 +196,7 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	shown.jobs = jobs;
 	if (!whole && (err = wanted_jobs(cli, targets, count, &shown)) != ERR_NONE)
 		return err;
+	cli_print(cli, before);
 	if (cli->out.style == STYLE_JSON)
 		print_run_json(cli, &shown);
 	else
@@ -208,7 +207,7 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	return ERR_NONE;
 }
 
-/* With --json, print one list with a value for each target. */
+/* Show the runs of all targets. With --json this is a list, also of one. */
 static enum err show_several(struct cli *cli, const struct targets *targets)
 {
 	bool json = cli->out.style == STYLE_JSON;
@@ -223,12 +222,12 @@ static enum err show_several(struct cli *cli, const struct targets *targets)
 			buf_add_byte(&text, i > 0 ? ',' : '[');
 		else if (i > 0 && cli->out.style == STYLE_HUMAN)
 			buf_add_byte(&text, '\n');
-		cli_print(cli, &text);
-		err = show_run(cli, &targets->at[i], count);
+		err = show_run(cli, &targets->at[i], count, &text);
 	}
 	if (json && err == ERR_NONE)
 		buf_add_str(&text, "]\n");
-	cli_print(cli, &text);
+	if (err == ERR_NONE)
+		cli_print(cli, &text);
 	buf_free(&text);
 	return err;
 }
@@ -242,9 +241,11 @@ int cmd_show(struct cli *cli)
 		err = cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
-	if (targets.bulk || targets.count > 1)
+	if (!targets.bulk && targets.count == 1 && targets.at[0].job.len > 0)
+		err = show_job(cli, &targets.at[0]);
+	else
+		err = ERR_NOT_FOUND;
+	if (err == ERR_NOT_FOUND)        /* runs, several jobs, or a whole fan-out */
 		err = show_several(cli, &targets);
-	else if (targets.at[0].job.len == 0 || (err = show_job(cli, &targets.at[0])) == ERR_NOT_FOUND)
-		err = show_run(cli, &targets.at[0], 1);  /* a run, or a whole fan-out */
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }

@@ -66,7 +66,7 @@ static void tell(struct cli *cli, const char *done, const char *path, const stru
 		json_object(&json);
 		json_key(&json, "file");
 		json_string(&json, path);
-		json_key(&json, "version");
+		json_key(&json, "store_version");
 		json_u64(&json, (uint64_t)fsck->version);
 		json_key(&json, "generation");
 		json_u64(&json, fsck->generation);

@@ -15,9 +15,10 @@
 #include "cli/show/records.h"
 
 static const struct column wait_columns[] = {
-	{ "id", "ID", true },
+	{ "run", "ID", true },
 	{ "state", "STATE", false },
 };
+const struct table wait_table = TABLE_OF(wait_columns);
 
 static void note_running(struct cli *cli, const uint64_t *runs, const enum run_state *states, size_t count)
 {

@@ -2,6 +2,8 @@
 /* Lists decisions as they were recorded: who, when, what and why. */
 #include "cli/commands/decisions.h"
 
+#include "cli/commands/listing.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -15,16 +17,17 @@
 #include "cli/show/row_words.h"
 
 static const struct column decision_columns[] = {
-	{ "when", "WHEN", false },
-	{ "address", "JOB", false },
+	{ "decided", "WHEN", false },
+	{ "job", "JOB", false },
 	{ "person", "WHO", false },
 	{ "verdict", "VERDICT", false },
-	{ "target", "TO", false },
-	{ "reason", "REASON", false },
+	{ "pushback_to", "TO", false },
+	{ "message", "REASON", false },
 	{ "round", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
 };
+const struct table decision_table = TABLE_OF(decision_columns);
 
 static struct slice copy_out(struct buf *text, struct arena *arena)
 {
@@ -148,24 +151,35 @@ enum err decisions_list(struct cli *cli, uint64_t run)
 {
 	const struct selector selector = { .run = run };
 	struct rec_decision *decisions;
+	struct listing listing;
 	struct records records;
 	struct buf out = { 0 };
 	size_t count;
 	enum err err;
 
-	records_begin(&records, decision_columns, sizeof(decision_columns) / sizeof(decision_columns[0]), &cli->arena);
+	records_begin(&records, decision_columns, decision_table.count, &cli->arena);
 	err = records_check(&records, &cli->out, &cli->error);
+	if (err == ERR_NONE)
+		err = listing_read(cli, &approvals_options, &records, &listing);
 	if (err == ERR_NONE)
 		err = decisions_of(cli, &selector, &decisions, &count);
 	if (err == ERR_NONE && count > 1)
 		qsort(decisions, count, sizeof(*decisions), decision_order);
-	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+	for (size_t i = 0; err == ERR_NONE && i < count; i++) {
+		if (!listing_matches(&listing, decisions[i].name, decisions[i].wall_ms))
+			continue;
+		if (!listing_wants(&listing))
+			break;
 		add_decision(&records, &decisions[i]);
+	}
+	if (err == ERR_NONE)
+		err = listing_sort(cli, &listing, &records);
 	if (err != ERR_NONE)
 		return err;
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	listing_tell(cli, &listing, "decision");
 	if (count == 0 && cli_chatty(cli))
 		cli_note(cli, "there are no decisions yet");
 	return ERR_NONE;

@@ -4,8 +4,10 @@
 #define TITAN_CLI_DECISIONS_H
 
 #include "cli/ask/select.h"
+#include "cli/commands/listing.h"
 #include "cli/session/cli.h"
 
+extern const struct listing_options approvals_options;            /* of both lists of titan approvals */
 enum err decisions_list(struct cli *cli, uint64_t run);          /* prints the decisions of a run; 0: of all runs */
 /* Get the decisions on one job, newest first. */
 enum err decisions_of(struct cli *cli, const struct selector *selector, struct rec_decision **ret, size_t *ret_count);

@@ -17,10 +17,10 @@
 #include "proto/limits.h"
 
 static const struct column detail_columns[] = {
-	{ "address", "job", false },
+	{ "job", "job", false },
 	{ "state", "state", false },
 	{ "outcome", "result", false },
-	{ "cause", "why", false },
+	{ "why", "why", false },
 	{ "command", "command", false },
 #define SETTING(TYPE, key, field, YAML, LINE, SHAPE, KINDS, DEFAULT, wire, text) DETAIL_##SHAPE(field, YAML)
 #define DETAIL_OWN(field, word)
@@ -28,7 +28,7 @@ static const struct column detail_columns[] = {
 #define DETAIL_SPAN(field, word) { #field, word, false },
 #define DETAIL_TIME(field, word) { #field, word, false },
 #include "proto/spec.def"
-	{ "message", "question", false },
+	{ "question", "question", false },
 	{ "approvals", "approvals", false },
 	{ "approvals_needed", "approvals wanted", false },
 	{ "unblocks", "unblocks", false },
@@ -71,16 +71,19 @@ static const struct column detail_columns[] = {
 	{ "child", "sub-run", false },
 	{ "pass", NULL, false },
 	{ "loop_max", NULL, false },
-	{ "code", NULL, false },
+	{ "exit_code", NULL, false },
+	{ "signal", NULL, false },
+	{ "spawn_error", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
 	{ "kind", NULL, false },
-	{ "job", NULL, false },
+	{ "serial", NULL, false },
 	{ "index", NULL, false },
 	{ "held", NULL, false },
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
 };
+const struct table job_detail_table = TABLE_OF(detail_columns);
 
 static void number_or_none(struct records *records, uint64_t value)
 {
@@ -195,7 +198,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_number(records, job->out_bytes);
 	number_or_none(records, job->epoch);
 	add_work(records, job);
-	job->outcome ? records_number(records, job->code) : records_none(records);
+	records_end(records, job->outcome, job->code);
 	records_number(records, job->run);
 	records_text(records, job->name);
 	records_text(records, slice_str(job_kind_name(job->kind < KIND_COUNT ? (enum job_kind)job->kind : KIND_UNSAID)));
@@ -216,7 +219,7 @@ enum err show_job(struct cli *cli, const struct selector *selector)
 	struct buf out = { 0 };
 	enum err err;
 
-	records_begin(&records, detail_columns, sizeof(detail_columns) / sizeof(detail_columns[0]), &cli->arena);
+	records_begin(&records, detail_columns, job_detail_table.count, &cli->arena);
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
 		err = cli_query_job(cli, selector, &cli->arena, &job);
@@ -235,7 +238,10 @@ enum err show_job(struct cli *cli, const struct selector *selector)
 		texts.n++;
 	}
 	add_detail(&records, &job, jobs, job_count, texts);
-	records_print_one(&records, &cli->out, &out);
+	if (cli->out.style == STYLE_JSON)
+		records_print(&records, &cli->out, &out);        /* a list, as of several */
+	else
+		records_print_one(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
 	if (cli_chatty(cli) && job.out_bytes > 0)

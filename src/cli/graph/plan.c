@@ -25,7 +25,7 @@ static const struct column plan_columns[] = {
 	{ "shell", NULL, false },
 	{ "labels", NULL, false },
 	{ "asks", NULL, false },
-	{ "approvals", NULL, true },
+	{ "approvals_needed", NULL, true },
 	{ "from", NULL, false },
 	{ "priority", NULL, true },
 	{ "mode", NULL, false },
@@ -33,6 +33,7 @@ static const struct column plan_columns[] = {
 	{ "needs_text", NULL, false },
 	{ "kind", NULL, false },
 };
+const struct table plan_table = TABLE_OF(plan_columns);
 
 #define OWN_COLUMNS (sizeof(plan_columns) / sizeof(plan_columns[0]))
 

@@ -166,7 +166,7 @@ static void topic_output(const struct look *look, struct buf *out)
 			 "  --json      one JSON value (watch and run --follow: one on each line)\n"
 			 "              errors as well: {\"error\":{\"code\",\"status\",\"text\",\"next\"}} on standard error\n"
 			 "  --plain     fields separated by tabs, no header, times in UTC, spans in ms\n"
-			 "  --format    a template such as '{id} {state}'; it may use the fields of --json, \\t and \\n\n"
+			 "  --format    a template such as '{run} {state}'; it may use the fields of --json, \\t and \\n\n"
 			 "  NO_COLOR and TERM=dumb turn colours off; --color overrides them.\n");
 }
 

@@ -105,6 +105,22 @@ void cli_print(struct cli *cli, struct buf *out)
 	cli_print_or(cli, out, NULL);
 }
 
+/* For programs that read standard error, a note is a value of its own. */
+static void note_json(struct cli *cli, struct slice line)
+{
+	struct buf text = { 0 };
+	struct json json;
+
+	json_begin(&json, &text);
+	json_object(&json);
+	json_key(&json, "note");
+	json_text(&json, line);
+	json_end(&json);
+	buf_add_byte(&text, '\n');
+	cli_tell(cli, buf_slice(&text));
+	buf_free(&text);
+}
+
 void cli_note(struct cli *cli, const char *format, ...)
 {
 	struct buf line = { 0 }, escaped = { 0 };
@@ -117,8 +133,12 @@ void cli_note(struct cli *cli, const char *format, ...)
 	va_end(args);
 	/* Parts may have been escaped already; escaping again changes nothing. */
 	text_escape(&escaped, buf_slice(&line), TEXT_KEEP_NEWLINE);
-	buf_add_byte(&escaped, '\n');
-	cli_tell(cli, buf_slice(&escaped));
+	if (cli->err.style == STYLE_JSON) {
+		note_json(cli, buf_slice(&escaped));
+	} else {
+		buf_add_byte(&escaped, '\n');
+		cli_tell(cli, buf_slice(&escaped));
+	}
 	buf_free(&escaped);
 	buf_free(&line);
 }

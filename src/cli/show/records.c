@@ -2,6 +2,8 @@
 /* Collects rows of cells and prints them in the four styles. records_cell.c writes each cell. */
 #include "cli/show/records.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "base/text.h"
 #include "cli/show/json.h"
@@ -99,6 +101,15 @@ void records_texts_as(struct records *records, struct slice_list texts, struct s
 	cell->text = shown;
 }
 
+void records_end(struct records *records, uint64_t outcome, uint64_t code)
+{
+	const char *why = outcome == OUTCOME_SPAWN && code <= INT32_MAX ? strerrordesc_np((int)code) : NULL;
+
+	outcome == OUTCOME_EXIT ? records_number(records, code) : records_none(records);
+	outcome == OUTCOME_SIGNAL ? records_number(records, code) : records_none(records);
+	records_text(records, slice_str(outcome == OUTCOME_SPAWN && !why ? "unknown error" : why));
+}
+
 void records_settings(struct records *records, const struct rec_job_settings *settings)
 {
 	for (size_t i = 0; i < setting_count; i++) {
@@ -118,14 +129,19 @@ void records_settings(struct records *records, const struct rec_job_settings *se
 	}
 }
 
-void records_json_row(const struct records *records, size_t row, struct json *json)
+void records_json_fields(const struct records *records, size_t row, struct json *json)
 {
 	CHECK(row < records_rows(records));
-	json_object(json);
 	for (size_t i = 0; i < records->column_count; i++) {
 		json_key(json, records->columns[i].key);
 		cell_json(&records->cells[row * records->column_count + i], json);
 	}
+}
+
+void records_json_row(const struct records *records, size_t row, struct json *json)
+{
+	json_object(json);
+	records_json_fields(records, row, json);
 	json_end(json);
 }
 

@@ -17,6 +17,13 @@ struct column {
 	bool right;                      /* right-aligned, for numbers */
 };
 
+struct table {                           /* columns that belong together; share/schema is made from them (fields.def) */
+	const struct column *columns;
+	size_t count;
+};
+
+#define TABLE_OF(array) { (array), sizeof(array) / sizeof((array)[0]) }
+
 enum cell_kind {
 	CELL_NONE, CELL_TEXT, CELL_NUMBER, CELL_STATE, CELL_TIME, CELL_SPAN, CELL_WAIT, CELL_SHARE, CELL_BOOL, CELL_TEXTS,
 };
@@ -53,6 +60,12 @@ void records_bool(struct records *records, bool value);
 void records_texts(struct records *records, struct slice_list texts);
 /* Add a list for JSON. In other styles the text shown is printed instead, unless it is empty. */
 void records_texts_as(struct records *records, struct slice_list texts, struct slice shown);
+
+/*
+ * Add three cells about the end of an attempt: exit code, number of the signal, and why it couldn't be started. At most
+ * one of them isn't empty.
+ */
+void records_end(struct records *records, uint64_t outcome, uint64_t code);
 
 /* Add a cell for each plain setting, in the order of proto/spec.def. */
 void records_settings(struct records *records, const struct rec_job_settings *settings);
@@ -95,5 +108,6 @@ void printing_end(struct printing *printing, struct buf *out);
  */
 void records_print_one(const struct records *records, const struct look *look, struct buf *out);
 void records_json_row(const struct records *records, size_t row, struct json *json);
+void records_json_fields(const struct records *records, size_t row, struct json *json);  /* into an open object */
 
 #endif

@@ -12,7 +12,7 @@
 #include "proto/reasons.h"
 
 static const struct column run_columns[] = {
-	{ "id", "ID", true },
+	{ "run", "ID", true },
 	{ "name", "PIPELINE", false },
 	{ "state", "STATE", false },
 	{ "progress", "PROGRESS", false },
@@ -26,22 +26,23 @@ static const struct column run_columns[] = {
 	{ "reason", NULL, false },
 	{ "skipped", NULL, false },
 	{ "cancelled", NULL, false },
-	{ "jobs", NULL, false },
+	{ "job_count", NULL, false },
 	{ "owner", NULL, false },
 	{ "tenant", NULL, false },
 	{ "submitted", NULL, false },
 	{ "held", NULL, false },
-	{ "forgiven", NULL, false },
-	{ "dead", NULL, false },
+	{ "forgiven_jobs", NULL, false },
+	{ "dead_letters", NULL, false },
 	{ "schedule", NULL, false },
-	{ "concurrency", NULL, false },
+	{ "group", NULL, false },
 	{ "seated", NULL, false },
 	{ "parent", NULL, false },
 };
+const struct table run_table = TABLE_OF(run_columns);
 
 void rows_begin_runs(struct records *records, struct arena *arena)
 {
-	records_begin(records, run_columns, sizeof(run_columns) / sizeof(run_columns[0]), arena);
+	records_begin(records, run_columns, run_table.count, arena);
 }
 
 void rows_add_run(struct records *records, const struct rec_run_row *run, int64_t now_ms)
@@ -87,13 +88,16 @@ static const struct column job_columns[] = {
 	{ "needs", "NEEDS", false },
 	{ "why", "WHY", false },
 	{ "reason", NULL, false },
-	{ "address", NULL, false },
 	{ "job", NULL, false },
+	{ "run", NULL, false },
+	{ "serial", NULL, false },
 	{ "index", NULL, false },
 	{ "epoch", NULL, false },
 	{ "crashes", NULL, false },
 	{ "interrupted", NULL, false },
-	{ "code", NULL, false },
+	{ "exit_code", NULL, false },
+	{ "signal", NULL, false },
+	{ "spawn_error", NULL, false },
 	{ "started", NULL, false },
 	{ "ended", NULL, false },
 	{ "due", NULL, false },
@@ -108,10 +112,11 @@ static const struct column job_columns[] = {
 	{ "child", NULL, false },
 	{ "pass", NULL, false },
 };
+const struct table job_table = TABLE_OF(job_columns);
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
 {
-	records_begin(records, job_columns, sizeof(job_columns) / sizeof(job_columns[0]), arena);
+	records_begin(records, job_columns, job_table.count, arena);
 }
 
 /* Turn the indices of needed jobs into names. */
@@ -185,15 +190,13 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	records_text(records, job_cause_text(job, jobs, job_count, arena));
 	records_text(records, slice_str(job->why_code ? reason_name(job->why_code) : NULL));
 	records_text(records, job_address(job, arena));
+	records_number(records, job->run);
 	records_number(records, job->job);
 	records_number(records, job->index);
 	records_number(records, job->epoch);
 	records_number(records, job->crashes);
 	records_number(records, job->interrupted);
-	if (job->outcome == OUTCOME_NONE)
-		records_none(records);
-	else
-		records_number(records, job->code);
+	records_end(records, job->outcome, job->code);
 	records_time(records, job->started_ms);
 	records_time(records, job->ended_ms);
 	records_time(records, job->due_ms);
@@ -226,7 +229,7 @@ static const struct column worker_columns[] = {
 	{ "mem_permille", NULL, false },
 	{ "pid", "PID", true },
 	{ "seen_ms", "SEEN", true },
-	{ "worker", NULL, false },
+	{ "serial", NULL, false },
 	{ "labels", "LABELS", false },
 	{ "pool", "POOL", false },
 	{ "pool_state", NULL, false },
@@ -237,15 +240,16 @@ static const struct column worker_columns[] = {
 	{ "start_us", NULL, false },
 	{ "rest_ms", NULL, false },
 	{ "reserved", NULL, false },
-	{ "stuck", NULL, false },
+	{ "stuck_attempts", NULL, false },
 	{ "stuck_jobs", NULL, false },
 	{ "refused_why", NULL, false },
 	{ "refused_ms", NULL, false },
 };
+const struct table worker_table = TABLE_OF(worker_columns);
 
 void rows_begin_workers(struct records *records, struct arena *arena)
 {
-	records_begin(records, worker_columns, sizeof(worker_columns) / sizeof(worker_columns[0]), arena);
+	records_begin(records, worker_columns, worker_table.count, arena);
 }
 
 static const char *system_word(uint64_t code)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rows that each command prints, and the fields in them: outputs.def and show/fields.def as tables. */
+#ifndef TITAN_CLI_OUTPUTS_H
+#define TITAN_CLI_OUTPUTS_H
+
+#include "cli/show/records.h"
+#include "proto/commands.h"
+
+enum output_shape { OUTPUT_LIST, OUTPUT_ONE, OUTPUT_FACTS, OUTPUT_RUNS, OUTPUT_PLAN };
+enum shown_type { SHOWN_INT, SHOWN_TEXT, SHOWN_STATE, SHOWN_TIME, SHOWN_BOOL, SHOWN_LIST };
+
+#define OUTPUT(command, words, shape, name) extern const struct table name##_table;
+#include "cli/commands/outputs.def"
+#undef OUTPUT
+extern const struct table job_table;             /* the rows of jobs in RUNS */
+
+struct output_info {
+	enum command_id command;
+	const char *words;               /* what was typed after the verb */
+	enum output_shape shape;
+	const struct table *table;
+};
+
+struct shown_field {
+	const char *name;
+	enum shown_type type;
+	const char *text;
+};
+
+extern const struct output_info output_table[];
+extern const size_t output_count;
+
+/* Find a field by its name, also a plain setting of a job. False: there is none. */
+bool field_find(const char *name, struct shown_field *ret);
+
+#endif

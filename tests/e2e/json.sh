@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What commands print with --json is what share/schema says; errors are JSON on standard error.
+. "$(dirname "$0")/lib.sh"
+command -v python3 >/dev/null || skip_all "python3 isn't installed"
+
+tests=$e2e_dir/..
+schema=$tests/../share/schema
+mkdir said
+said=0
+# fits SCHEMA DESCRIPTION ARG...: keep what the command says; all of it is checked at the end. Its exit status doesn't matter.
+fits() {
+	local name=$1 what=$2
+	shift 2
+	said=$((said + 1))
+	echo "$what: titan --json $*" >"said/$said.$name.what"
+	titan --json -y "$@" >"said/$said.$name.json" 2>"said/$said.$name.err" </dev/null
+}
+
+start_cluster --slots 2
+me=$(id -un)
+cat >work.yaml <<'END'
+name: work
+jobs:
+  good: {run: "echo hi"}
+  bad: {run: "exit 3", retry: {max: 1, backoff: 10ms}, needs: [good]}
+  after: {run: "true", needs: [bad]}
+  none: {run: "true", worker: {labels: [nobody-has]}}
+  gone: {run: "no-such-program-anywhere", needs: [good]}
+  shot: {run: "kill -9 $$", needs: [good]}
+  ask: {approval: {message: "good?"}}
+  next: {run: "true", needs: [ask]}
+  fan: {run: "true", matrix: {at: [a, b, c]}, delay: 1h}
+  held: {run: "true", locks: [mine], delay: 1h}
+END
+sed 's/^name: work/name: nightly\nschedule: {cron: "0 3 * * *"}/' work.yaml >nightly.yaml
+
+fits validate "validate" validate work.yaml
+fits plan "plan" plan work.yaml
+fits run "a dry run" run -n work.yaml
+fits run "run" run work.yaml
+fits run "and wait" run -w -e "one=true"
+run=$(titan --json ls --name work | jq '.[0].run')
+until_true 30 job_is "$run" bad failed
+until_true 30 job_is "$run" gone failed
+until_true 30 job_is "$run" shot failed
+until_true 30 job_is "$run" ask approval
+
+fits status "status" status
+fits version "version" version
+fits metrics "metrics" metrics
+fits ls "ls" ls
+fits ls "ls of none" ls --name nobody
+fits show "show of a run" show "$run"
+fits show "of several" show "$run" last
+for job in good bad after none gone shot ask next 'fan[0]' held; do
+	fits show "show of $job" show "$run/$job"
+	fits explain "explain of $job" explain "$run/$job"
+done
+fits show "show of a fan-out" show "$run/fan"
+fits explain "explain of a run" explain "$run"
+fits wait "wait" --timeout 0 wait "$run"
+fits approvals "approvals" approvals
+fits dlq "dead letters" dlq ls
+fits dlq "one of them" dlq show "$run/bad"
+fits dlq "a dry run of a requeue" dlq requeue -n all
+fits dlq "a requeue" dlq requeue "$run/bad"
+fits dlq "a discard" dlq discard "$run/gone"
+fits hold "hold" hold "$run" "$run/next"
+fits release "release" release "$run" "$run/next"
+fits priority "priority" priority "$run" 70
+fits retry "retry" retry -n "$run"
+fits schedule "a schedule" schedule add nightly.yaml
+fits schedule "schedules" schedule ls
+fits schedule "one of them" schedule show nightly
+fits schedule "fired" schedule fire nightly
+fits schedule "paused" schedule pause nightly
+fits schedule "resumed" schedule resume nightly
+fits schedule "removed" schedule rm nightly
+fits lock "lock take" lock take prod -m "by hand" --ttl 1h
+fits lock "locks" lock ls
+fits lock "lock drop" lock drop prod
+fits group "group set" group set db --max 2
+fits group "groups" group ls
+fits group "group rm" group rm db
+fits tenant "tenant set" tenant set "$me" --weight 2
+fits tenant "tenants" tenant ls
+fits tenant "tenant rm" tenant rm "$me"
+fits worker "workers" worker ls
+fits cordon "cordon" cordon local
+fits uncordon "uncordon" uncordon local
+fits drain "drain, dry" drain -n local
+fits pool "pools" pool ls
+fits pool "pool set" pool set default draining
+fits pool "pool set" pool set default active
+fits backup "backup" backup "$test_dir/copy.db"
+fits fsck "fsck" fsck "$test_dir/copy.db"
+titan -q approve "$run/ask" -m fine 2>/dev/null
+fits approvals "decisions" approvals --all
+fits cancel "cancel" cancel --wait all
+fits prune "prune, dry" prune -n --keep 0
+fits prune "prune" prune --keep 0
+
+# --- fields ---
+run=$(titan run -e "ok=true; bad='exit 7'; shot='kill -9 \$\$'; gone=no-such-program-anywhere")
+until_true 30 run_ended "$run"
+ends() { titan --json show "$run/$1" | jq -c '.[0] | [.exit_code, .signal, .spawn_error != null]'; }
+is "an exit code" "$(ends bad)" "[7,null,false]"
+is "is 0 of what succeeded" "$(ends ok)" "[0,null,false]"
+is "a job is RUN/NAME everywhere" "$(for c in show explain "dlq ls" "retry -n"; do titan --json $c "$run/bad" 2>/dev/null | jq -r '.[0].job'; done | sort -u)" "$run/bad"
+is "a run is its number" "$(for c in show ls explain "hold -n"; do titan --json $c "$run" 2>/dev/null | jq -r '.[0].run'; done | sort -u)" "$run"
+ok "each of $said commands printed what its schema says" "$tests/schema-check" --all "$schema" said
+ok "a field has one shape in all commands" "$tests/schema-check" --same "$schema"/*.json
+
+# --- errors ---
+mkdir errors
+for words in "show 999" "show x" "ls --limit x" "nonsense" "approve last" "explain 999/a" "run nofile.yaml" "ls --sort size"; do
+	# shellcheck disable=SC2086
+	titan --json $words >/dev/null 2>"errors/${words%% *}-${#words}.error.json"
+	echo "titan --json $words" >"errors/${words%% *}-${#words}.error.what"
+done
+ok "each error is a value" "$tests/schema-check" --all "$schema" errors
+titan run -e "one=true" >/dev/null
+is "a note is JSON as well" "$(titan --json ls --limit 1 2>&1 >/dev/null | jq -r .note)" "there is more than this one run: titan ls --limit 4"
+
+done_testing
