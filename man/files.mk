@@ -16,6 +16,7 @@ man_pages = \
 	man/titan-drain.1 \
 	man/titan-explain.1 \
 	man/titan-fsck.1 \
+	man/titan-graph.1 \
 	man/titan-group.1 \
 	man/titan-help.1 \
 	man/titan-hold.1 \

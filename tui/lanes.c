@@ -298,3 +298,15 @@ void lanes_free(struct lanes *lanes)
 	mem_free(lanes->rows);
 	*lanes = (struct lanes){ 0 };
 }
+
+const char *lane_text(unsigned lines, bool ascii)
+{
+	static const char *const boxes[16] = {
+		" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼",
+	};
+	static const char *const signs[16] = {
+		" ", "|", "|", "|", "-", "'", ".", "+", "-", "`", ",", "+", "-", "'", ".", "|",
+	};
+
+	return ascii ? signs[lines & 15] : boxes[lines & 15];
+}

@@ -37,5 +37,7 @@ struct lanes {
 void lanes_build(
 	struct lanes *lanes, size_t n, const uint32_t *child_start, const uint32_t *children, int lane_cap);
 void lanes_free(struct lanes *lanes);
+/* Return the character with lines to these sides; one cell wide. */
+const char *lane_text(unsigned lines, bool ascii);
 
 #endif

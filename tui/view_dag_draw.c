@@ -10,18 +10,6 @@ struct node_columns {
 	int name, name_width, word, detail;
 };
 
-static const char *lane_text(const struct theme *theme, unsigned lines)
-{
-	static const char *const boxes[16] = {
-		" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼",
-	};
-	static const char *const signs[16] = {
-		" ", "|", "|", "|", "-", "'", ".", "+", "-", "`", ",", "+", "-", "'", ".", "|",
-	};
-
-	return theme->ascii ? signs[lines & 15] : boxes[lines & 15];
-}
-
 static void lanes_draw(const struct app *app, struct pane pane, int y, const uint8_t lanes[LANES_MAX])
 {
 	struct style style = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
@@ -31,9 +19,9 @@ static void lanes_draw(const struct app *app, struct pane pane, int y, const uin
 
 		if (lines == 0 || (lanes[i] & LANE_NODE))
 			continue;
-		pane_str(pane, 1 + 2 * i, y, style, lane_text(&app->theme, lines));
+		pane_str(pane, 1 + 2 * i, y, style, lane_text(lines, app->theme.ascii));
 		if (lines & LANE_RIGHT)
-			pane_str(pane, 2 + 2 * i, y, style, lane_text(&app->theme, LANE_LEFT | LANE_RIGHT));
+			pane_str(pane, 2 + 2 * i, y, style, lane_text(LANE_LEFT | LANE_RIGHT, app->theme.ascii));
 	}
 }
 

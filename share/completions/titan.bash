@@ -16,7 +16,7 @@ _titan() {
 		esac
 	done
 	case $verb in
-	'') words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan graph watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
 	up)
 		options+=' --slots --listen'
 		;;
@@ -72,6 +72,10 @@ _titan() {
 		;;
 	plan)
 		options+=' --param'
+		;;
+	graph)
+		options+=' --expression --param --dot'
+		kind=run
 		;;
 	watch)
 		kind=run
@@ -169,7 +173,7 @@ _titan() {
 		words='bash zsh fish'
 		;;
 	help)
-		words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan graph watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 		;;
 	version)
 		;;

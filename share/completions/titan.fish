@@ -130,6 +130,11 @@ complete -c titan -n '__fish_seen_subcommand_from validate' -F
 complete -c titan -n __fish_use_subcommand -a plan -d 'show the jobs that a pipeline would run'
 complete -c titan -n '__fish_seen_subcommand_from plan' -s p -l param -x -d 'set a parameter of the pipeline; may be repeated'
 complete -c titan -n '__fish_seen_subcommand_from plan' -F
+complete -c titan -n __fish_use_subcommand -a graph -d 'draw the graph of a run or of a pipeline'
+complete -c titan -n '__fish_seen_subcommand_from graph' -s e -l expression -x -d 'draw the graph on this line instead'
+complete -c titan -n '__fish_seen_subcommand_from graph' -s p -l param -x -d 'set a parameter of the pipeline; may be repeated'
+complete -c titan -n '__fish_seen_subcommand_from graph' -l dot -d 'print the graph in the language of Graphviz'
+complete -c titan -n '__fish_seen_subcommand_from graph' -a '(__titan_runs)'
 complete -c titan -n __fish_use_subcommand -a watch -d 'show what happens in a run until it has ended'
 complete -c titan -n '__fish_seen_subcommand_from watch' -a '(__titan_runs)'
 complete -c titan -n __fish_use_subcommand -a wait -d 'wait until runs have ended'
@@ -251,5 +256,5 @@ complete -c titan -n '__fish_seen_subcommand_from wire' -F
 complete -c titan -n __fish_use_subcommand -a completion -d 'print the completion script for a shell'
 complete -c titan -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
 complete -c titan -n __fish_use_subcommand -a help -d 'explain a command or a topic'
-complete -c titan -n '__fish_seen_subcommand_from help' -a 'up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+complete -c titan -n '__fish_seen_subcommand_from help' -a 'up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan graph watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
 complete -c titan -n __fish_use_subcommand -a version -d 'print the version'

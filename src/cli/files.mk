@@ -25,6 +25,7 @@ cli_sources = \
 	src/cli/commands/cmd_dlq.c \
 	src/cli/commands/cmd_down.c \
 	src/cli/commands/cmd_explain.c \
+	src/cli/commands/cmd_graph.c \
 	src/cli/commands/cmd_lock.c \
 	src/cli/commands/cmd_logs.c \
 	src/cli/commands/cmd_look.c \
@@ -105,6 +106,9 @@ cli_sources = \
 	src/cli/graph/load.h \
 	src/cli/graph/load_internal.h \
 	src/cli/graph/load_sub.c \
+	src/cli/graph/picture.c \
+	src/cli/graph/picture.h \
+	src/cli/graph/picture_lanes.c \
 	src/cli/graph/plan.c \
 	src/cli/graph/plan.h \
 	src/cli/graph/submit.c \

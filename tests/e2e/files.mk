@@ -26,6 +26,7 @@ e2e_tests = \
 	tests/e2e/demo.sh \
 	tests/e2e/dlq.sh \
 	tests/e2e/down.sh \
+	tests/e2e/draw.sh \
 	tests/e2e/errors.sh \
 	tests/e2e/escapes.sh \
 	tests/e2e/examples.sh \

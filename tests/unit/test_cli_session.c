@@ -41,6 +41,7 @@ static const struct row {
 	{ COMMAND_run, COUNTED, { "-e", "echo hi", "-w" } }, { COMMAND_run, SAME, { "-n", "-e", "a -> b; a=x; b=y" } },
 	{ COMMAND_run, SAME, { "-e", "a -> a; a=x" } }, { COMMAND_run, COUNTED, { "--again", "1", "-w", "--json" } },
 	{ COMMAND_validate, SAME, { "graph.yaml" } }, { COMMAND_validate, SAME, { "wrong.yaml" } },
+	{ COMMAND_graph, SAME, { "graph.yaml", "--json" } }, { COMMAND_graph, SAME, { "9" } },
 	{ COMMAND_plan, SAME, { "graph.yaml" } }, { COMMAND_plan, SAME, { "graph.yaml", "--json" } },
 	{ COMMAND_watch, SAME, { "1" } }, { COMMAND_wait, SAME, { "1" } }, { COMMAND_wait, SAME, { "2", "--timeout", "10ms" } },
 	{ COMMAND_logs, SAME, { "1/a" } }, { COMMAND_logs, SAME, { "1/nobody" } },

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* titan graph: the graph of a run, of a pipeline or of a line, as lanes, for Graphviz, or as data. */
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/select.h"
+#include "cli/commands/command.h"
+#include "cli/graph/load.h"
+#include "cli/graph/picture.h"
+#include "cli/session/output.h"
+#include "cli/session/session.h"
+#include "cli/show/records.h"
+
+static const struct column graph_columns[] = {
+	{ "name", "JOB", false },
+	{ "state", "STATE", false },
+	{ "needs", "NEEDS", false },
+	{ "index", NULL, true },
+};
+
+static struct slice need_text(struct slice name, enum trigger trigger, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	if (trigger != TRIGGER_FAILED && trigger != TRIGGER_DONE)
+		return name;
+	buf_add_slice(&text, name);
+	buf_add_str(&text, trigger == TRIGGER_FAILED ? ":failed" : ":done");
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+/* For programs nothing is folded. A pipeline's jobs have no state. */
+static void add_rows(const struct picture *picture, struct records *records)
+{
+	const struct tui_graph *graph = &picture->graph;
+
+	for (size_t i = 0; i < graph->count; i++) {
+		const struct tui_job *job = &graph->jobs[i];
+		struct slice_list needs = { .n = 0 };
+
+		if (job->job == 0)
+			continue;
+		needs.at = arena_zalloc(records->arena, job->need_count + 1, sizeof(*needs.at));
+		for (uint32_t k = 0; k < job->need_count; k++)
+			if (job->needs[k] < graph->count)
+				needs.at[needs.n++] = need_text(graph->jobs[job->needs[k]].name, (enum trigger)picture->triggers[i][k],
+								records->arena);
+		records_text(records, job->name);
+		if (picture->run != 0)
+			records_state(records, &state_table[graph->states[i]], state_table[graph->states[i]].name);
+		else
+			records_none(records);
+		records_texts(records, needs);
+		records_number(records, i);
+	}
+}
+
+static void print_picture(struct cli *cli, const struct picture *picture)
+{
+	const struct sink *sink = &cli->session->out;
+	unsigned columns = cli->out.terminal && sink->columns_cb ? sink->columns_cb(sink->arg) : 0;
+	struct records records;
+	struct buf out = { 0 };
+
+	if (option_given(cli->invocation, OPT_graph_dot)) {
+		picture_dot(picture, &out);
+	} else if (cli->out.style == STYLE_HUMAN) {
+		picture_lanes(picture, &cli->out, columns, &out);
+	} else {
+		records_begin(&records, graph_columns, sizeof(graph_columns) / sizeof(graph_columns[0]), &cli->arena);
+		add_rows(picture, &records);
+		records_print(&records, &cli->out, &out);
+	}
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
+static bool is_run(const char *text)
+{
+	uint64_t number;
+
+	return strcmp(text, "last") == 0 || strcmp(text, "self") == 0 || text_parse_u64(slice_str(text), &number);
+}
+
+static enum err check_options(struct cli *cli, const char *line)
+{
+	struct records records;
+
+	if ((cli->invocation->arg_count == 1) == (line != NULL)) {
+		error_set(&cli->error, ERR_USAGE, "name one graph: a run, a file, or a line with -e");
+		return error_next(&cli->error, "titan graph last");
+	}
+	if (option_given(cli->invocation, OPT_graph_dot) && cli->out.style != STYLE_HUMAN)
+		return error_set(&cli->error, ERR_USAGE, "--dot is a format of its own; leave out --json, --plain and --format");
+	records_begin(&records, graph_columns, sizeof(graph_columns) / sizeof(graph_columns[0]), &cli->arena);
+	return records_check(&records, &cli->out, &cli->error);
+}
+
+int cmd_graph(struct cli *cli)
+{
+	const char *line = option_value(cli->invocation, OPT_graph_expression);
+	const char *what = cli->invocation->arg_count > 0 ? cli->invocation->args[0] : "";
+	struct picture picture = { 0 };
+	struct pipeline pipeline = { 0 };
+	struct dag_spot spot = { 0 };
+	struct buf text = { 0 };
+	uint64_t run;
+	enum err err = check_options(cli, line);
+
+	if (err == ERR_NONE && line) {
+		err = dagline_parse(slice_str(line), &cli->arena, &pipeline.dag, &spot, &cli->error);
+		if (err != ERR_NONE && spot.len > 0)
+			load_explain(cli, slice_str(line), "-e", &spot);
+		if (err == ERR_NONE)
+			picture_of_dag(&pipeline.dag, slice_str("line"), &picture);
+	} else if (err == ERR_NONE && is_run(what)) {
+		err = cli_connect(cli);
+		if (err == ERR_NONE && (err = cli_select_run(cli, what, &run)) == ERR_NONE)
+			err = picture_of_run(cli, run, &picture);
+	} else if (err == ERR_NONE) {
+		err = load_pipeline(cli, what, OPT_graph_param, NULL, &text, &pipeline);
+		if (err == ERR_NONE)
+			picture_of_dag(&pipeline.dag, pipeline.name, &picture);
+	}
+	if (err == ERR_NONE)
+		print_picture(cli, &picture);
+	picture_free(&picture);
+	buf_free(&text);
+	return err == ERR_NONE ? 0 : cli_fail(cli);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A graph as titan graph shows it: the jobs of a run, or those that a pipeline would have, with similar jobs folded. */
+#ifndef TITAN_CLI_PICTURE_H
+#define TITAN_CLI_PICTURE_H
+
+#include "cli/session/cli.h"
+#include "lang/dagline.h"
+#include "proto/message.h"
+#include "tui/fold.h"
+
+struct picture {
+	struct tui_graph graph;          /* the jobs; their needs are indices */
+	uint8_t **triggers;              /* for each job the enum trigger of each of its needs */
+	uint64_t run;                    /* 0: it isn't a run yet */
+	struct slice name;               /* of the run or the pipeline; in the graph's arena */
+	struct fold fold;
+};
+
+enum err picture_of_run(struct cli *cli, uint64_t run, struct picture *ret);
+void picture_of_dag(const struct dagline *dag, struct slice name, struct picture *ret);
+void picture_free(struct picture *picture);
+
+/* Write the name of a node: of a job, or such as encode[128]. */
+void picture_name(const struct picture *picture, uint32_t node, struct buf *out);
+/* Draw it as lanes, at most so many columns wide; 0: no limit. */
+void picture_lanes(const struct picture *picture, const struct look *look, unsigned columns, struct buf *out);
+/* Write it in the language of Graphviz. */
+void picture_dot(const struct picture *picture, struct buf *out);
+
+#endif
