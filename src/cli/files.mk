@@ -10,6 +10,8 @@ cli_sources = \
 	src/cli/ask/logread.h \
 	src/cli/ask/logtail.c \
 	src/cli/ask/logtail.h \
+	src/cli/ask/names.c \
+	src/cli/ask/names.h \
 	src/cli/ask/query.c \
 	src/cli/ask/query.h \
 	src/cli/ask/select.c \

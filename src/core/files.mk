@@ -117,6 +117,7 @@ core_sources = \
 	src/core/view/view.c \
 	src/core/view/view.h \
 	src/core/view/view_lock.c \
+	src/core/view/view_names.c \
 	src/core/view/view_share.c \
 	src/core/view/why.c
 

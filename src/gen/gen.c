@@ -65,7 +65,10 @@ int main(int argc, char **argv)
 		gen_dot(&out);
 		done = true;
 	} else if (strcmp(what, "completion") == 0 && argc == 3) {
-		done = complete_script(argv[2], &out);
+		const char *script = complete_script(argv[2]);
+
+		buf_add_str(&out, script ? script : "");
+		done = script != NULL;
 	} else if (strcmp(what, "json") == 0 && argc == 2) {
 		gen_schema_names(&out);
 		done = true;

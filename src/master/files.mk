@@ -56,6 +56,7 @@ master_sources = \
 	src/master/publish.h \
 	src/master/publish_delta.c \
 	src/master/queries.c \
+	src/master/query_names.c \
 	src/master/query_runs.c \
 	src/master/query_share.c \
 	src/master/quiet.c \

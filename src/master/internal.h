@@ -382,6 +382,9 @@ void query_job(struct master *master, struct master_turn *turn, struct query *qu
 void query_gates(struct master *master, struct master_turn *turn, struct query *query);
 void query_dead(struct master *master, struct master_turn *turn, struct query *query);
 
+/* query_names.c */
+void query_names(struct master *master, struct master_turn *turn, struct query *query);
+
 /* query_share.c */
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query);
 void query_groups(struct master *master, struct master_turn *turn, struct query *query);

@@ -203,6 +203,9 @@ void query_run(struct master *master, struct master_turn *turn, struct query *qu
 	case QUERY_TOKENS:
 		query_tokens(master, turn, query);
 		break;
+	case QUERY_NAMES:
+		query_names(master, turn, query);
+		break;
 	case QUERY_DECISIONS:
 	case QUERY_IS_ACT:
 	case QUERY_IS_AGAIN:

@@ -51,6 +51,8 @@ static enum err check_query(const struct peer_session *session, const struct msg
 	case QUERY_JOB:
 	case QUERY_EXPLAIN:
 		return own(session, msg->run, error);
+	case QUERY_NAMES:
+		return msg->run == 0 ? not_for_jobs("list the runs of the cluster", error) : own(session, msg->run, error);
 	default:
 		return not_for_jobs("ask about the cluster", error);
 	}

@@ -252,14 +252,25 @@ TEST lost_output_ends_the_command_and_is_told_once(void)
 	PASS();
 }
 
+static enum complete_of completion_of;
+static bool completion_jobs;
+
 static const char *completed(const char *one, const char *two, const char *three)
 {
-	static struct buf out;
+	static char text[8192];
 	const char *words[] = { one, two, three };
+	struct completion completion;
+	char *end = text;
 
-	buf_clear(&out);
-	session_complete(words, three ? 3 : two ? 2 : 1, &out);
-	return buf_cstr(&out);
+	session_complete(words, three ? 3 : two ? 2 : 1, &completion);
+	/* without the help behind each word */
+	for (const char *at = buf_cstr(&completion.words); *at; at = strchr(at, '\n') + 1)
+		end += sprintf(end, "%.*s\n", (int)strcspn(at, "\t\n"), at);
+	*end = '\0';
+	completion_of = completion.of;
+	completion_jobs = completion.jobs;
+	completion_free(&completion);
+	return text;
 }
 
 TEST words_are_completed_from_the_table(void)
@@ -269,7 +280,38 @@ TEST words_are_completed_from_the_table(void)
 	ASSERT_STR_EQ("auto\nalways\n", completed("--color", "a", NULL));
 	ASSERT(strstr(completed("run", "--wa", NULL), "--wait\n") != NULL);
 	ASSERT(strstr(completed("-C", "x", "can"), "cancel\n") != NULL);
+	ASSERT_STR_EQ("", completed("run", "--", "--wa"));
+	ASSERT_STR_EQ("--color=auto\n--color=always\n", completed("--color=a", NULL, NULL));
+	ASSERT_STR_EQ("auto\nalways\nnever\n", completed("--color", "=", NULL));
+	ASSERT_STR_EQ("done\n", completed("settle", "1/a", "d"));
+	ASSERT_STR_EQ("", completed("pool", "ls", "a"));
 	ASSERT_STR_EQ("", completed("nosuch", "x", NULL));
+	PASS();
+}
+
+TEST arguments_say_what_only_others_know(void)
+{
+	static const struct {
+		const char *one, *two, *three;
+		enum complete_of of;
+		bool jobs;
+	} rows[] = {
+		{ "run", "", NULL, COMPLETE_FILES, false }, { "cancel", "4", NULL, COMPLETE_LIVE_RUNS, true },
+		{ "cancel", "4", "5", COMPLETE_LIVE_RUNS, true }, { "retry", "", NULL, COMPLETE_FAILED_RUNS, true },
+		{ "approve", "", NULL, COMPLETE_GATES, true }, { "approve", "1/a", "", COMPLETE_NONE, false },
+		{ "cordon", "w1", "w", COMPLETE_WORKERS, false }, { "pool", "set", "", COMPLETE_POOLS, false },
+		{ "pool", "ls", "", COMPLETE_NONE, false }, { "schedule", "add", "", COMPLETE_FILES, false },
+		{ "schedule", "fire", "", COMPLETE_SCHEDULES, false }, { "lock", "drop", "", COMPLETE_LOCKS, false },
+		{ "-C", "", NULL, COMPLETE_CLUSTERS, false }, { "--cluster=a", NULL, NULL, COMPLETE_CLUSTERS, false },
+		{ "show", "1", NULL, COMPLETE_RUNS, true }, { "dlq", "show", "", COMPLETE_DEAD, true },
+		{ "version", "", NULL, COMPLETE_NONE, false }, { "restore", "", NULL, COMPLETE_FILES, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		completed(rows[i].one, rows[i].two, rows[i].three);
+		ASSERT_EQ_FMTm(rows[i].one, (int)rows[i].of, (int)completion_of, "%d");
+		ASSERT_EQm(rows[i].one, rows[i].jobs, completion_jobs);
+	}
 	PASS();
 }
 
@@ -341,6 +383,7 @@ int main(int argc, char **argv)
 	}
 	RUN_TEST(every_command_has_a_row);
 	RUN_TEST(words_are_completed_from_the_table);
+	RUN_TEST(arguments_say_what_only_others_know);
 	if (!begin()) {
 		printf("no cluster in %s\n", state_dir);
 		end();

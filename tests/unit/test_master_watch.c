@@ -39,6 +39,32 @@ TEST snapshot_and_deltas_are_a_fresh_snapshot(void)
 	PASS();
 }
 
+/* More than one answer looks at: the cursor goes on where it stopped. */
+TEST names_are_found_by_their_beginning(void)
+{
+	struct peer client;
+	struct msg_snapshot answer;
+	uint64_t cursor = 0, found = 0;
+
+	ASSERT(box_start());
+	ASSERT(peer_hello(&client));
+	ASSERT(submit_large(&client, 60000));
+	do {
+		ASSERT(peer_query(&client, QUERY_NAMES, 1, "job5999", cursor, 0, &answer));
+		for (size_t i = 0; i < answer.jobs.n; i++)
+			ASSERT(memcmp(answer.jobs.at[i].name.data, "job5999", 7) == 0);
+		found += answer.jobs.n;
+		cursor = answer.cursor;
+	} while (cursor != 0);
+	ASSERT_EQ_FMT(11ull, (unsigned long long)found, "%llu");
+	ASSERT(peer_query(&client, QUERY_NAMES, 0, "1", 0, 0, &answer));
+	ASSERT_EQ(1, answer.runs.n);
+	ASSERT(peer_query(&client, QUERY_NAMES, 0, "2", 0, 0, &answer));
+	ASSERT_EQ(0, answer.runs.n);
+	peer_close(&client);
+	PASS();
+}
+
 TEST runs_and_workers_are_seen_to_the_end(void)
 {
 	struct peer client, viewer, worker;
@@ -259,6 +285,7 @@ SUITE(master_watch)
 	SET_SETUP(box_setup_cb, NULL);
 	SET_TEARDOWN(box_teardown_cb, NULL);
 	RUN_TEST(snapshot_and_deltas_are_a_fresh_snapshot);
+	RUN_TEST(names_are_found_by_their_beginning);
 	RUN_TEST(runs_and_workers_are_seen_to_the_end);
 	RUN_TEST(one_run_is_watched_to_its_end);
 	RUN_TEST(a_finished_runs_jobs_come_from_history);

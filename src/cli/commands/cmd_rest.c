@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/names.h"
 #include "cli/commands/command.h"
 #include "cli/session/complete.h"
 #include "cli/session/help.h"
@@ -14,6 +16,8 @@
 #include "cli/show/look.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+
+#define NAMES_MS 1000                    /* a person waits for completion at most this long */
 
 /* Print the whole frames at the front of the buffer. An incomplete frame at the end stays in it. */
 static enum err dump_frames(struct cli *cli, struct buf *in, uint64_t *offset)
@@ -115,15 +119,46 @@ int cmd_version(struct cli *cli)
 	return 0;
 }
 
+/* Add what only a master knows. Without one, and after any other failure, there is nothing to add. */
+static void ask_names(struct cli *cli, struct completion *completion)
+{
+	if (completion->cluster != NULL && statedir_find(completion->cluster, &cli->statedir) != 0)
+		return;
+	if (completion->cluster != NULL)
+		cli->settings.socket = NULL;
+	if (complete_asks(completion) && cli_connect(cli) != ERR_NONE)
+		return;
+	complete_add(cli->client, &cli->statedir, NAMES_MS, completion);
+}
+
+static int complete_words(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct completion completion;
+
+	session_complete(invocation->args + 1, invocation->arg_count - 1, &completion);
+	ask_names(cli, &completion);
+	if (completion.of == COMPLETE_FILES || completion.of == COMPLETE_DIRECTORIES)
+		buf_addf(&completion.words, ":%s\n", completion.of == COMPLETE_FILES ? "files" : "directories");
+	cli_print(cli, &completion.words);
+	completion_free(&completion);
+	return 0;
+}
+
 int cmd_completion(struct cli *cli)
 {
-	const char *shell = cli->invocation->args[0];
+	const char *shell = cli->invocation->args[0], *script;
 	struct buf out = { 0 };
 
-	if (!complete_script(shell, &out)) {
-		error_set(&cli->error, ERR_USAGE, "there is no completion for '%s'; choose bash, zsh or fish", shell);
+	if (strcmp(shell, "words") == 0)
+		return complete_words(cli);
+	script = complete_script(shell);
+	if (script == NULL || cli->invocation->arg_count > 1) {
+		error_set(&cli->error, ERR_USAGE, "there is no completion for '%s'; choose bash, zsh or fish",
+			  script == NULL ? shell : cli->invocation->args[1]);
 		return cli_fail(cli);
 	}
+	buf_add_str(&out, script);
 	cli_print(cli, &out);
 	buf_free(&out);
 	return 0;

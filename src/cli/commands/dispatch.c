@@ -74,10 +74,11 @@ static bool needs_place(const struct invocation *invocation)
 	switch (invocation->command ? invocation->command->id : COMMAND_none) {
 	case COMMAND_help:
 	case COMMAND_version:
-	case COMMAND_completion:
 	case COMMAND_wire:
 	case COMMAND_demo:               /* makes a state directory of its own */
 		return false;
+	case COMMAND_completion:         /* only the words ask a master */
+		return strcmp(invocation->arg_count > 0 ? invocation->args[0] : "", "words") == 0;
 	default:
 		return true;
 	}

@@ -1,418 +1,224 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes completion scripts, one function per shell. A command's pattern tells what its arguments can be. */
+/*
+ * Completes words by the command table, for all shells and the console. The pattern of a command and the ARGUMENT of an
+ * option tell what a word can be. The scripts of the shells only call titan completion words.
+ */
 #include "cli/session/complete.h"
+
+#include <stddef.h>
+#include <stdio.h>
 
 #include "cli/session/help.h"
 #include "cli/session/session.h"
 #include "proto/commands.h"
 
-/* Collect the lowercase words that the pattern lists, such as "bash|zsh|fish" or a subcommand. */
-static void pattern_words(const struct command_info *command, struct buf *out)
-{
-	const char *at = command->pattern;
+/* ---- scripts ---- */
 
-	if (command->id == COMMAND_help) {
-		size_t count;
-		const char *const *topics = help_topics(&count);
+static const char bash_script[] =
+	"# bash completion of titan: asks titan for the words\n"
+	"\n"
+	"_titan() {\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} line\n"
+	"\tCOMPREPLY=()\n"
+	"\t[[ $cur != = ]] || cur=\n"
+	"\twhile IFS= read -r line; do\n"
+	"\t\tcase $line in\n"
+	"\t\t:files) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+	"\t\t:directories) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
+	"\t\t*) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
+	"\t\tesac\n"
+	"\tdone < <(titan completion words -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+	"\tif [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/[] ]]; then\n"
+	"\t\tcompopt -o nospace\n"
+	"\tfi\n"
+	"}\n"
+	"complete -F _titan titan\n";
 
-		for (int id = 1; id < COMMAND_COUNT; id++)
-			buf_addf(out, "%s%s", id > 1 ? " " : "", command_table[id].verb);
-		for (size_t i = 0; i < count; i++)
-			buf_addf(out, " %s", topics[i]);
-		return;
-	}
-	while (*at != '\0') {
-		size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+static const char zsh_script[] =
+	"#compdef titan\n"
+	"# zsh completion of titan: asks titan for the words\n"
+	"\n"
+	"_titan() {\n"
+	"\tlocal line\n"
+	"\tlocal -a found plain shown open\n"
+	"\tfound=(\"${(@f)$(titan completion words -- \"${(@Q)words[2,CURRENT-1]}\" \"${(Q)PREFIX}\" 2>/dev/null)}\")\n"
+	"\tfor line in $found; do\n"
+	"\t\tcase $line in\n"
+	"\t\t:files) compset -P '-*='; _files; return ;;\n"
+	"\t\t:directories) compset -P '-*='; _files -/; return ;;\n"
+	"\t\t*[/\\[]) open+=(\"$line\") ;;\n"
+	"\t\t*)\n"
+	"\t\t\tplain+=(\"${line%%$'\\t'*}\")\n"
+	"\t\t\tshown+=(\"${line/$'\\t'/  -- }\")\n"
+	"\t\t\t;;\n"
+	"\t\tesac\n"
+	"\tdone\n"
+	"\t(( ! $#open )) || compadd -S '' -a open\n"
+	"\t(( ! $#plain )) || compadd -l -d shown -a plain\n"
+	"}\n"
+	"\n"
+	"# Found by compinit, this file is the function's body; sourced, it only defines it.\n"
+	"if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
+	"\t_titan \"$@\"\n"
+	"else\n"
+	"\t(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i -D }\n"
+	"\tcompdef _titan titan\n"
+	"fi\n";
 
-		if (len > 0 && (at == command->pattern || at[-1] == '|' || at[-1] == ' '))
-			buf_addf(out, "%s%.*s", out->len ? " " : "", (int)len, at);
-		at += len ? len : 1;
-	}
-}
+static const char fish_script[] =
+	"# fish completion of titan: asks titan for the words\n"
+	"\n"
+	"function __titan_words\n"
+	"\tset -l before (commandline -opc)\n"
+	"\tset -l cur (commandline -ct)\n"
+	"\tset -e before[1]\n"
+	"\tfor line in (titan completion words -- $before \"$cur\" 2>/dev/null)\n"
+	"\t\tswitch $line\n"
+	"\t\tcase ':files'\n"
+	"\t\t\t__fish_complete_path \"$cur\"\n"
+	"\t\tcase ':directories'\n"
+	"\t\t\t__fish_complete_directories \"$cur\"\n"
+	"\t\tcase '*'\n"
+	"\t\t\tprintf '%s\\n' $line\n"
+	"\t\tend\n"
+	"\tend\n"
+	"end\n"
+	"\n"
+	"complete -c titan -f -a '(__titan_words)'\n";
 
-static bool takes_run(const struct command_info *command)
-{
-	return strstr(command->pattern, "RUN") != NULL;
-}
-
-static bool takes_job(const struct command_info *command)
-{
-	return strstr(command->pattern, "JOB") != NULL;
-}
-
-static bool takes_file(const struct command_info *command)
-{
-	return strncmp(command->pattern, "FILE", 4) == 0 || strncmp(command->pattern, "[FILE", 5) == 0;
-}
-
-/* Write "auto|always|never" as words separated by spaces. */
-static void choices(const char *argument, struct buf *out)
-{
-	for (; *argument != '\0'; argument++)
-		buf_add_byte(out, (uint8_t)(*argument == '|' ? ' ' : *argument));
-}
-
-static bool has_choices(const struct option_info *option)
-{
-	return option->argument != NULL && strchr(option->argument, '|') != NULL;
-}
-
-/* ---- bash ---- */
-
-static void bash_options(const struct option_info *options, struct buf *out)
-{
-	for (; options->id != OPT_none; options++)
-		buf_addf(out, " --%s", options->word);
-}
-
-static void bash_with_argument(const struct option_info *options, struct buf *out)
-{
-	for (; options->id != OPT_none; options++) {
-		if (options->argument == NULL)
-			continue;
-		buf_addf(out, "%s--%s", out->len ? "|" : "", options->word);
-		if (options->letter)
-			buf_addf(out, "|-%c", options->letter);
-	}
-}
-
-static void bash_command(const struct command_info *command, struct buf *out)
-{
-	struct buf words = { 0 };
-
-	buf_addf(out, "\t%s)\n", command->verb);
-	if (command->options->id != OPT_none) {
-		buf_add_str(out, "\t\toptions+='");
-		bash_options(command->options, out);
-		buf_add_str(out, "'\n");
-	}
-	pattern_words(command, &words);
-	if (words.len > 0)
-		buf_addf(out, "\t\twords='%s'\n", buf_cstr(&words));
-	if (takes_run(command))
-		buf_addf(out, "\t\tkind=%s\n", takes_job(command) ? "job" : "run");
-	buf_add_str(out, "\t\t;;\n");
-	buf_free(&words);
-}
-
-/* Write the case patterns that match a verb and an option together. */
-static void bash_choices(const struct option_info *options, const char *verb, struct buf *out)
-{
-	for (; options->id != OPT_none; options++) {
-		if (!has_choices(options))
-			continue;
-		buf_addf(out, "\t%s--%s) COMPREPLY=($(compgen -W '", verb[0] ? verb : "*", options->word);
-		choices(options->argument, out);
-		buf_add_str(out, "' -- \"$cur\")); return ;;\n");
-	}
-}
-
-static void bash_script(struct buf *out)
-{
-	struct buf words = { 0 };
-
-	buf_add_str(out, "# bash completion of titan, generated from its command table\n"
-			 "\n"
-			 "_titan_runs() { titan \"${cluster[@]}\" ls --limit 50 --format '{run}' 2>/dev/null; echo last; }\n"
-			 "_titan_jobs() { titan \"${cluster[@]}\" show \"$1\" --format '{job}' 2>/dev/null; }\n"
-			 "\n"
-			 "_titan() {\n"
-			 "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb= i words= kind=\n"
-			 "\tlocal -a cluster=()\n"
-			 "\tlocal options='");
-	bash_options(global_options, &words);
-	buf_add_slice(out, slice_make(words.data + 1, words.len - 1));
-	buf_clear(&words);
-	bash_with_argument(global_options, &words);
-	buf_addf(out, "'\n"
-		      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-		      "\t\tcase ${COMP_WORDS[i]} in\n"
-		      "\t\t-C|--cluster) cluster=(-C \"${COMP_WORDS[++i]}\") ;;\n"
-		      "\t\t%s) ((i++)) ;;\n"
-		      "\t\t-*) ;;\n"
-		      "\t\t*) verb=${COMP_WORDS[i]}; break ;;\n"
-		      "\t\tesac\n"
-		      "\tdone\n"
-		      "\tcase $verb in\n"
-		      "\t'') words='", buf_cstr(&words));
-	for (int id = 1; id < COMMAND_COUNT; id++)
-		buf_addf(out, "%s%s", id > 1 ? " " : "", command_table[id].verb);
-	buf_add_str(out, "' ;;\n");
-	for (int id = 1; id < COMMAND_COUNT; id++)
-		bash_command(&command_table[id], out);
-	buf_add_str(out, "\tesac\n"
-			 "\tcase $verb$prev in\n");
-	bash_choices(global_options, "", out);
-	for (int id = 1; id < COMMAND_COUNT; id++)
-		bash_choices(command_table[id].options, command_table[id].verb, out);
-	buf_add_str(out, "\t*--dir) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n"
-			 "\t*--dump-screen) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
-			 "\tesac\n"
-			 "\tif [[ $cur == -* ]]; then\n"
-			 "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-			 "\telif [[ -n $kind && -n $words && -n $verb && $COMP_CWORD -eq $((i + 1)) ]]; then\n"
-			 "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-			 "\telif [[ $kind == job && $cur == */* ]]; then\n"
-			 "\t\tCOMPREPLY=($(compgen -W \"$(_titan_jobs \"${cur%%/*}\")\" -- \"$cur\"))\n"
-			 "\telif [[ -n $kind ]]; then\n"
-			 "\t\tCOMPREPLY=($(compgen -W \"$(_titan_runs)\" -- \"$cur\"))\n"
-			 "\telif [[ -n $words ]]; then\n"
-			 "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-			 "\telse\n"
-			 "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
-			 "\tfi\n"
-			 "}\n"
-			 "complete -F _titan titan\n");
-	buf_free(&words);
-}
-
-/* ---- zsh ---- */
-
-/* Write text quoted twice: for '..' of the shell and for [..] of _arguments. */
-static void zsh_text(const char *text, struct buf *out)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '\'')
-			buf_add_str(out, "'\\''");
-		else if (*text == '[' || *text == ']' || *text == ':')
-			buf_addf(out, "\\%c", *text);
-		else
-			buf_add_byte(out, (uint8_t)*text);
-	}
-}
-
-static void zsh_options(const struct option_info *options, struct buf *out)
-{
-	for (; options->id != OPT_none; options++) {
-		const char *equals = options->argument ? "=" : "";
-
-		if (options->letter)
-			buf_addf(out, "\t\t'(-%c --%s)'{-%c%s,--%s%s}'[", options->letter, options->word, options->letter,
-				 options->argument ? "+" : "", options->word, equals);
-		else
-			buf_addf(out, "\t\t'--%s%s[", options->word, equals);
-		zsh_text(options->help, out);
-		buf_add_byte(out, ']');
-		if (options->argument) {
-			buf_addf(out, ":%s:", has_choices(options) ? "value" : options->argument);
-			if (has_choices(options)) {
-				buf_add_byte(out, '(');
-				choices(options->argument, out);
-				buf_add_byte(out, ')');
-			} else if (strcmp(options->argument, "DIR") == 0) {
-				buf_add_str(out, "_files -/");
-			} else if (strcmp(options->argument, "FILE") == 0) {
-				buf_add_str(out, "_files");
-			}
-		}
-		buf_add_str(out, "'\n");
-	}
-}
-
-static void zsh_arguments(const struct command_info *command, struct buf *out)
-{
-	struct buf words = { 0 };
-
-	pattern_words(command, &words);
-	if (takes_run(command) && words.len > 0)
-		buf_addf(out, "\t\t'1:what:(%s)'\n", buf_cstr(&words));
-	if (takes_run(command))
-		buf_addf(out, "\t\t'*:run:%s'\n", takes_job(command) ? "_titan_jobs" : "_titan_runs");
-	else if (words.len > 0)
-		buf_addf(out, "\t\t'1:argument:(%s)'\n", buf_cstr(&words));
-	if (takes_file(command))
-		buf_add_str(out, "\t\t'1:file:_files'\n");
-	if (command->id == COMMAND_wire)
-		buf_add_str(out, "\t\t'2:file:_files'\n");
-	buf_free(&words);
-}
-
-static void zsh_script(struct buf *out)
-{
-	buf_add_str(out, "#compdef titan\n"
-			 "# zsh completion of titan, generated from its command table\n"
-			 "\n"
-			 "_titan_runs() { compadd -- ${(f)\"$(titan ls --limit 50 --format '{run}' 2>/dev/null)\"} last }\n"
-			 "\n"
-			 "_titan_jobs() {\n"
-			 "\tif [[ $PREFIX == */* ]]; then\n"
-			 "\t\tcompadd -- ${(f)\"$(titan show ${PREFIX%%/*} --format '{job}' 2>/dev/null)\"}\n"
-			 "\telse\n"
-			 "\t\t_titan_runs\n"
-			 "\tfi\n"
-			 "}\n"
-			 "\n"
-			 "_titan_commands() {\n"
-			 "\tlocal -a commands=(\n");
-	for (int id = 1; id < COMMAND_COUNT; id++) {
-		buf_addf(out, "\t\t'%s:", command_table[id].verb);
-		zsh_text(command_table[id].help, out);
-		buf_add_str(out, "'\n");
-	}
-	buf_add_str(out, "\t)\n"
-			 "\t_describe command commands\n"
-			 "}\n"
-			 "\n"
-			 "_titan() {\n"
-			 "\tlocal context state line curcontext=$curcontext\n"
-			 "\tlocal -a every=(\n");
-	zsh_options(global_options, out);
-	buf_add_str(out, "\t)\n"
-			 "\t_arguments -C $every '1:command:_titan_commands' '*::argument:->arguments'\n"
-			 "\t[[ $state == arguments ]] || return\n"
-			 "\tcase $words[1] in\n");
-	for (int id = 1; id < COMMAND_COUNT; id++) {
-		struct buf lines = { 0 };
-
-		zsh_options(command_table[id].options, &lines);
-		zsh_arguments(&command_table[id], &lines);
-		buf_addf(out, "\t%s) _arguments $every", command_table[id].verb);
-		/* End each line with a backslash: the list is one command. */
-		for (size_t i = 0; i < lines.len; i++) {
-			if (i == 0 || lines.data[i - 1] == '\n')
-				buf_add_str(out, " \\\n");
-			if (lines.data[i] != '\n')
-				buf_add_byte(out, lines.data[i]);
-		}
-		buf_free(&lines);
-		buf_add_str(out, "\n\t\t;;\n");
-	}
-	buf_add_str(out, "\tesac\n"
-			 "}\n"
-			 "\n"
-			 "_titan \"$@\"\n");
-}
-
-/* ---- fish ---- */
-
-static void fish_text(const char *text, struct buf *out)
-{
-	buf_add_byte(out, '\'');
-	for (; *text != '\0'; text++) {
-		if (*text == '\'' || *text == '\\')
-			buf_add_byte(out, '\\');
-		buf_add_byte(out, (uint8_t)*text);
-	}
-	buf_add_byte(out, '\'');
-}
-
-static void fish_options(const struct option_info *options, const char *verb, struct buf *out)
-{
-	for (; options->id != OPT_none; options++) {
-		buf_add_str(out, "complete -c titan");
-		if (verb)
-			buf_addf(out, " -n '__fish_seen_subcommand_from %s'", verb);
-		if (options->letter)
-			buf_addf(out, " -s %c", options->letter);
-		buf_addf(out, " -l %s", options->word);
-		if (options->argument && strcmp(options->argument, "DIR") == 0)
-			buf_add_str(out, " -x -a '(__fish_complete_directories)'");
-		else if (options->argument)
-			buf_add_str(out, strcmp(options->argument, "FILE") == 0 ? " -r -F" : " -x");
-		if (has_choices(options)) {
-			buf_add_str(out, " -a '");
-			choices(options->argument, out);
-			buf_add_byte(out, '\'');
-		}
-		buf_add_str(out, " -d ");
-		fish_text(options->help, out);
-		buf_add_byte(out, '\n');
-	}
-}
-
-static void fish_script(struct buf *out)
-{
-	struct buf words = { 0 };
-
-	buf_add_str(out, "# fish completion of titan, generated from its command table\n"
-			 "\n"
-			 "function __titan_runs\n"
-			 "\ttitan ls --limit 50 --format '{run}\\t{name} {state}' 2>/dev/null\n"
-			 "\techo last\n"
-			 "end\n"
-			 "\n"
-			 "function __titan_jobs\n"
-			 "\tset -l run (string split -m 1 / -- (commandline -ct))\n"
-			 "\tif set -q run[2]\n"
-			 "\t\ttitan show $run[1] --format '{job}\\t{state}' 2>/dev/null\n"
-			 "\telse\n"
-			 "\t\t__titan_runs\n"
-			 "\tend\n"
-			 "end\n"
-			 "\n"
-			 "complete -c titan -f\n");
-	fish_options(global_options, NULL, out);
-	for (int id = 1; id < COMMAND_COUNT; id++) {
-		const struct command_info *command = &command_table[id];
-
-		buf_addf(out, "complete -c titan -n __fish_use_subcommand -a %s -d ", command->verb);
-		fish_text(command->help, out);
-		buf_add_byte(out, '\n');
-		fish_options(command->options, command->verb, out);
-		buf_clear(&words);
-		pattern_words(command, &words);
-		if (takes_run(command) && words.len > 0)
-			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -a '%s'\n", command->verb,
-				 buf_cstr(&words));
-		if (takes_run(command))
-			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -a '(%s)'\n", command->verb,
-				 takes_job(command) ? "__titan_jobs" : "__titan_runs");
-		else if (words.len > 0)
-			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -a '%s'\n", command->verb,
-				 buf_cstr(&words));
-		if (takes_file(command) || command->id == COMMAND_wire)
-			buf_addf(out, "complete -c titan -n '__fish_seen_subcommand_from %s' -F\n", command->verb);
-	}
-	buf_free(&words);
-}
-
-bool complete_script(const char *shell, struct buf *out)
+const char *complete_script(const char *shell)
 {
 	if (strcmp(shell, "bash") == 0)
-		bash_script(out);
-	else if (strcmp(shell, "zsh") == 0)
-		zsh_script(out);
-	else if (strcmp(shell, "fish") == 0)
-		fish_script(out);
-	else
-		return false;
-	return true;
+		return bash_script;
+	if (strcmp(shell, "zsh") == 0)
+		return zsh_script;
+	return strcmp(shell, "fish") == 0 ? fish_script : NULL;
 }
 
-/* ---- completion within a session ---- */
+/* ---- what the tables know ---- */
 
-static void offer(const char *word, size_t len, const char *begun, struct buf *out)
+static void offer(struct completion *ret, const char *word, size_t len, const char *help)
 {
-	if (len >= strlen(begun) && memcmp(word, begun, strlen(begun)) == 0)
-		buf_addf(out, "%.*s\n", (int)len, word);
+	size_t begun = strlen(ret->begun);
+
+	if (len < begun || memcmp(word, ret->begun, begun) != 0)
+		return;
+	buf_addf(&ret->words, "%.*s%.*s", (int)ret->front_len, ret->front, (int)len, word);
+	if (help[0] != '\0')
+		buf_addf(&ret->words, "\t%s", help);
+	buf_add_byte(&ret->words, '\n');
 }
 
-/* Offer those words of a list, separated by this character, that begin with begun. */
-static void offer_words(const char *words, char apart, const char *begun, struct buf *out)
+/* Offer the words of a|b|c. */
+static void offer_choices(struct completion *ret, const char *choices)
 {
-	while (*words != '\0') {
-		const char *end = strchrnul(words, apart);
+	while (*choices != '\0') {
+		size_t len = strcspn(choices, "|");
 
-		offer(words, (size_t)(end - words), begun, out);
-		words = *end != '\0' ? end + 1 : end;
+		offer(ret, choices, len, "");
+		choices += len + (choices[len] != '\0');
 	}
 }
 
-static void offer_options(const struct option_info *options, const char *begun, struct buf *out)
+/* Offer what help can be asked about. */
+static void offer_topics(struct completion *ret)
 {
-	const char *word = begun + strspn(begun, "-");
+	size_t count;
+	const char *const *topics = help_topics(&count);
 
-	if (word - begun > 2 || (word - begun == 1 && *word != '\0'))
-		return;                  /* a single letter is already complete */
-	for (; options->id != OPT_none; options++)
-		if (strncmp(options->word, word, strlen(word)) == 0)
-			buf_addf(out, "--%s\n", options->word);
+	for (int id = 1; id < COMMAND_COUNT; id++)
+		offer(ret, command_table[id].verb, strlen(command_table[id].verb), command_table[id].help);
+	for (size_t i = 0; i < count; i++)
+		offer(ret, topics[i], strlen(topics[i]), "");
 }
+
+static void offer_options(struct completion *ret, const struct option_info *options)
+{
+	const char *begun = ret->begun + strspn(ret->begun, "-");
+
+	if (begun - ret->begun > 2 || (begun - ret->begun == 1 && *begun != '\0'))
+		return;                  /* a single letter is already complete */
+	for (; options->id != OPT_none; options++) {
+		if (strncmp(options->word, begun, strlen(begun)) == 0)
+			buf_addf(&ret->words, "--%s\t%s\n", options->word, options->help);
+	}
+}
+
+/* ---- what others know ---- */
+
+static const struct {
+	const char *word;                /* as it stands in the pattern of a command or the ARGUMENT of an option */
+	enum complete_of of;
+} known_words[] = {
+	{ "FILE", COMPLETE_FILES }, { "DIR", COMPLETE_DIRECTORIES }, { "WORKER", COMPLETE_WORKERS }, { "POOL", COMPLETE_POOLS },
+	{ "RUN", COMPLETE_RUNS },
+};
+
+static const struct {
+	const char *option;              /* options whose ARGUMENT is only NAME */
+	enum complete_of of;
+} known_options[] = {
+	{ "cluster", COMPLETE_CLUSTERS }, { "tenant", COMPLETE_TENANTS }, { "pool", COMPLETE_POOLS },
+	{ "lock", COMPLETE_LOCKS }, { "concurrency", COMPLETE_GROUPS }, { "dump-screen", COMPLETE_FILES },
+};
+
+static const struct {
+	enum command_id command;
+	enum complete_of of;             /* what RUN or NAME means in its pattern */
+} known_commands[] = {
+	{ COMMAND_cancel, COMPLETE_LIVE_RUNS }, { COMMAND_hold, COMPLETE_LIVE_RUNS }, { COMMAND_release, COMPLETE_LIVE_RUNS },
+	{ COMMAND_priority, COMPLETE_LIVE_RUNS }, { COMMAND_watch, COMPLETE_LIVE_RUNS }, { COMMAND_wait, COMPLETE_LIVE_RUNS },
+	{ COMMAND_retry, COMPLETE_FAILED_RUNS }, { COMMAND_approve, COMPLETE_GATES }, { COMMAND_reject, COMPLETE_GATES },
+	{ COMMAND_pushback, COMPLETE_GATES }, { COMMAND_dlq, COMPLETE_DEAD }, { COMMAND_schedule, COMPLETE_SCHEDULES },
+	{ COMMAND_lock, COMPLETE_LOCKS }, { COMMAND_group, COMPLETE_GROUPS }, { COMMAND_tenant, COMPLETE_TENANTS },
+};
+
+static bool has_word(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+	size_t len = strlen(word);
+
+	for (; at; at = strstr(at + 1, word))
+		if ((at == text || at[-1] < 'A' || at[-1] > 'Z') && (at[len] < 'A' || at[len] > 'Z'))
+			return true;
+	return false;
+}
+
+static enum complete_of word_means(const char *text)
+{
+	for (size_t i = 0; i < sizeof(known_words) / sizeof(known_words[0]); i++)
+		if (has_word(text, known_words[i].word))
+			return known_words[i].of;
+	return COMPLETE_NONE;
+}
+
+static enum complete_of argument_means(const struct option_info *option)
+{
+	for (size_t i = 0; i < sizeof(known_options) / sizeof(known_options[0]); i++)
+		if (strcmp(option->word, known_options[i].option) == 0)
+			return known_options[i].of;
+	return word_means(option->argument);
+}
+
+/* What a capital word of the command's pattern means, such as RUN or NAME. */
+static enum complete_of command_means(const struct command_info *command, const char *word)
+{
+	bool names = has_word(word, "RUN") || has_word(word, "NAME");
+
+	for (size_t i = 0; names && i < sizeof(known_commands) / sizeof(known_commands[0]); i++)
+		if (known_commands[i].command == command->id)
+			return known_commands[i].of;
+	return word_means(word);
+}
+
+/* ---- the words typed ---- */
 
 static const struct option_info *option_of(const struct option_info *options, const char *word)
 {
+	size_t len = strcspn(word, "=");
+
 	for (; options->id != OPT_none; options++)
-		if ((strncmp(word, "--", 2) == 0 && strcmp(word + 2, options->word) == 0) ||
+		if ((strncmp(word, "--", 2) == 0 && strlen(options->word) == len - 2 && memcmp(word + 2, options->word, len - 2) == 0) ||
 		    (word[0] == '-' && options->letter != '\0' && word[1] == options->letter && word[2] == '\0'))
 			return options;
 	return NULL;
@@ -426,37 +232,145 @@ static const struct option_info *option_named(const struct command_info *command
 	return option ? option : option_of(global_options, word);
 }
 
-void session_complete(const char *const *words, size_t count, struct buf *out)
+#define ARGUMENTS_MAX 4
+
+struct typed {
+	const struct command_info *command;
+	const struct option_info *before;        /* the option whose argument comes next, or NULL */
+	const char *arguments[ARGUMENTS_MAX];    /* the first ones */
+	size_t count;                            /* of all arguments */
+	bool ended;                              /* by -- */
+};
+
+static void take_word(struct typed *typed, const char *word, struct completion *ret)
 {
-	const struct command_info *command = NULL;
-	const struct option_info *before = NULL;
-	const char *begun = count > 0 ? words[count - 1] : "";
-	struct buf list = { 0 };
+	const struct option_info *option = typed->before;
+	const char *equals = strchr(word, '=');
 
-	for (size_t i = 0; i + 1 < count; i++) {
-		bool is_value = before && before->argument;
-
-		before = NULL;
-		if (is_value)
-			continue;
-		if (words[i][0] == '-')
-			before = option_named(command, words[i]);
-		else if (!command)
-			command = command_find(words[i]);
+	if (option && strcmp(word, "=") == 0)
+		return;                          /* bash splits --option=value into three words */
+	typed->before = NULL;
+	if (option) {
+		ret->cluster = option->id == OPT_cluster ? word : ret->cluster;
+	} else if (!typed->ended && strcmp(word, "--") == 0) {
+		typed->ended = true;
+	} else if (!typed->ended && word[0] == '-' && word[1] != '\0') {
+		option = option_named(typed->command, word);
+		if (option && option->id == OPT_cluster && equals)
+			ret->cluster = equals + 1;
+		typed->before = option && option->argument && !(equals && word[1] == '-') ? option : NULL;
+	} else if (!typed->command) {
+		typed->command = command_find(word);
+	} else if (typed->count++ < ARGUMENTS_MAX) {
+		typed->arguments[typed->count - 1] = word;
 	}
-	if (before && before->argument) {
-		if (has_choices(before))
-			offer_words(before->argument, '|', begun, out);
-	} else if (begun[0] == '-') {
-		if (command)
-			offer_options(command->options, begun, out);
-		offer_options(global_options, begun, out);
-	} else if (!command) {
-		for (int id = 1; id < COMMAND_COUNT; id++)
-			offer(command_table[id].verb, strlen(command_table[id].verb), begun, out);
+}
+
+static void complete_value(const struct option_info *option, struct completion *ret)
+{
+	if (strchr(option->argument, '|'))
+		offer_choices(ret, option->argument);
+	ret->of = argument_means(option);
+	ret->jobs = has_word(option->argument, "JOB");
+}
+
+/* Is word one of the words of a|b|c? */
+static bool among(const char *choices, const char *word)
+{
+	size_t len;
+
+	for (; *choices != '\0'; choices += len + (choices[len] == '|')) {
+		len = strcspn(choices, "|");
+		if (strlen(word) == len && memcmp(choices, word, len) == 0)
+			return true;
+		if (choices[len] == '\0')
+			break;
+	}
+	return false;
+}
+
+/* Follow one way to write the arguments, such as "set POOL active|draining", and add what can come next in it. */
+static void complete_way(const struct typed *typed, const char *way, struct completion *ret)
+{
+	char word[64] = "";
+
+	for (size_t at = 0; at <= typed->count && at <= ARGUMENTS_MAX; at++) {
+		size_t len = strcspn(way, " ");
+
+		if (len > 0 && len < sizeof(word)) {
+			size_t skip = strspn(way, "[");
+
+			snprintf(word, sizeof(word), "%.*s", (int)(len - skip), way + skip);
+			if (word[0] >= 'a')
+				word[strcspn(word, "]")] = '\0';
+			way += len + (way[len] == ' ');
+		} else if (!strstr(word, "...")) {
+			return;                  /* it has no further argument */
+		}
+		if (at < typed->count && word[0] >= 'a' && !among(word, typed->arguments[at]))
+			return;
+	}
+	if (word[0] >= 'a') {
+		offer_choices(ret, word);
+	} else if (word[0] >= 'A') {
+		ret->of = command_means(typed->command, word);
+		ret->jobs |= has_word(word, "JOB");
+	}
+}
+
+static void complete_argument(const struct typed *typed, struct completion *ret)
+{
+	const struct command_info *command = typed->command;
+	const char *at = command->pattern;
+
+	if (command->id == COMMAND_help && typed->count == 0)
+		offer_topics(ret);
+	if (command->id == COMMAND_schedule && typed->count == 1 && strcmp(typed->arguments[0], "add") == 0) {
+		ret->of = COMPLETE_FILES;
+		return;
+	}
+	/* Ways to write the arguments stand between " | ". */
+	while (*at != '\0') {
+		const char *end = strstr(at, " | ");
+		char way[128];
+
+		snprintf(way, sizeof(way), "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
+		complete_way(typed, way, ret);
+		at = end ? end + 3 : at + strlen(at);
+	}
+}
+
+void session_complete(const char *const *words, size_t count, struct completion *ret)
+{
+	struct typed typed = { 0 };
+	const char *begun = count > 0 ? words[count - 1] : "", *equals = strchr(begun, '=');
+
+	*ret = (struct completion){ .begun = begun, .front = begun };
+	for (size_t i = 0; i + 1 < count; i++)
+		take_word(&typed, words[i], ret);
+	if (typed.before) {
+		ret->begun = strcmp(begun, "=") == 0 ? "" : begun;
+		complete_value(typed.before, ret);
+	} else if (!typed.ended && strncmp(begun, "--", 2) == 0 && equals) {
+		const struct option_info *option = option_named(typed.command, begun);
+
+		ret->begun = equals + 1;
+		ret->front_len = (size_t)(equals + 1 - begun);
+		if (option && option->argument)
+			complete_value(option, ret);
+	} else if (!typed.ended && begun[0] == '-') {
+		if (typed.command)
+			offer_options(ret, typed.command->options);
+		offer_options(ret, global_options);
+	} else if (typed.command) {
+		complete_argument(&typed, ret);
 	} else {
-		pattern_words(command, &list);
-		offer_words(buf_cstr(&list), ' ', begun, out);
+		for (int id = 1; id < COMMAND_COUNT; id++)
+			offer(ret, command_table[id].verb, strlen(command_table[id].verb), command_table[id].help);
 	}
-	buf_free(&list);
+}
+
+void completion_free(struct completion *completion)
+{
+	buf_free(&completion->words);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Completion scripts of shells, made from the command table. The scripts ask the running master for run numbers. */
+/* Completion scripts of shells. All words come from titan completion words, so a script knows no command. */
 #ifndef TITAN_CLI_COMPLETE_H
 #define TITAN_CLI_COMPLETE_H
 
-#include "base/buf.h"
-
-bool complete_script(const char *shell, struct buf *out);        /* false: unknown shell */
+const char *complete_script(const char *shell);          /* NULL: unknown shell */
 
 #endif

@@ -27,10 +27,29 @@ struct session {
 void session_of_process(struct session *session);
 /* Run one command with the arguments of main(); argv[0] is ignored. Return its exit status. */
 int session_run(struct session *session, int argc, char **argv);
+
+/* What else the last word can be: things that only the master or the file system knows. */
+enum complete_of {
+	COMPLETE_NONE, COMPLETE_FILES, COMPLETE_DIRECTORIES, COMPLETE_CLUSTERS,
+	COMPLETE_RUNS, COMPLETE_LIVE_RUNS, COMPLETE_FAILED_RUNS, COMPLETE_GATES, COMPLETE_DEAD, COMPLETE_WORKERS,
+	COMPLETE_POOLS, COMPLETE_SCHEDULES, COMPLETE_LOCKS, COMPLETE_GROUPS, COMPLETE_TENANTS,
+};
+
+struct completion {
+	struct buf words;                /* "WORD" or "WORD<tab>HELP", one per line: all that the tables know */
+	enum complete_of of;             /* what the caller must add */
+	bool jobs;                       /* with runs: RUN/JOB is allowed too */
+	const char *begun;               /* the part of the last word that is completed; points into words given */
+	const char *front;               /* what stands before it in that word, such as --file= */
+	size_t front_len;
+	const char *cluster;             /* the cluster that the words name; NULL: none */
+};
+
 /*
- * List the completions of the last word, one per line: verbs, options, their choices and words of a command's pattern.
- * words[0] is the first word after "titan". Names of runs and jobs need a master, so the caller must add them.
+ * Complete the last word: verbs, options, their choices and words of a command's pattern. words[0] is the first word
+ * after "titan". complete_add (cli/ask/names.h) adds what only a master knows.
  */
-void session_complete(const char *const *words, size_t count, struct buf *out);
+void session_complete(const char *const *words, size_t count, struct completion *ret);
+void completion_free(struct completion *completion);
 
 #endif

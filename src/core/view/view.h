@@ -42,6 +42,13 @@ void view_why_run(const struct core *core, uint64_t run, struct arena *arena, si
 uint64_t view_job_at(const struct core *core, uint64_t run, uint64_t index);
 uint64_t view_job_named(const struct core *core, uint64_t run, struct slice name);
 
+/*
+ * Find the run's first job from index on, and before end, whose name begins with the prefix. Return its index + 1, or 0
+ * if there is none. The row has only the job's numbers, name and state.
+ */
+uint64_t view_name_next(const struct core *core, uint64_t run, struct slice prefix, uint64_t index, uint64_t end,
+			struct arena *arena, struct rec_job_row *ret_row);
+
 /* Pruned runs, and whether a run may be pruned. */
 enum prune_word { PRUNE_GOES, PRUNE_LIVE, PRUNE_GONE, PRUNE_OLD_NEWS, PRUNE_LETTERS, PRUNE_NEEDED };
 

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Asks the master for names that begin with what was typed. Every answer is small: the master looks, not the client. */
+#include "cli/ask/names.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/ask/ask.h"
+#include "net/client.h"
+#include "proto/message.h"
+#include "proto/states.h"
+
+#define NAMES_MAX 200                    /* most words offered: nobody reads more */
+#define PAGES_MAX 64
+
+struct naming {
+	struct client *client;
+	struct completion *completion;
+	struct arena arena;
+	struct error error;
+	int64_t until_ns;
+	size_t count;
+};
+
+/* Offer a name, perhaps with its run in front, if it begins with what was typed. Names come from outside. */
+static void offer(struct naming *naming, const char *run, struct slice name, const char *help)
+{
+	struct completion *completion = naming->completion;
+	struct buf word = { 0 }, shown = { 0 };
+	size_t begun = strlen(completion->begun);
+
+	buf_addf(&word, "%s%.*s", run, (int)name.len, (const char *)name.data);
+	text_escape(&shown, buf_slice(&word), TEXT_KEEP_NONE);
+	if (naming->count < NAMES_MAX && shown.len == word.len && word.len >= begun && memcmp(word.data, completion->begun, begun) == 0) {
+		buf_addf(&completion->words, "%.*s", (int)completion->front_len, completion->front);
+		buf_add_slice(&completion->words, buf_slice(&word));
+		if (help[0] != '\0') {
+			buf_add_byte(&completion->words, '\t');
+			text_escape(&completion->words, slice_str(help), TEXT_KEEP_NONE);
+		}
+		buf_add_byte(&completion->words, '\n');
+		naming->count++;
+	}
+	buf_free(&word);
+	buf_free(&shown);
+}
+
+static enum err ask(struct naming *naming, struct msg_query query, struct msg_snapshot *ret)
+{
+	struct incoming frame;
+	enum err err;
+
+	query.id = client_next_id(naming->client);
+	err = client_send(naming->client, OP_QUERY, &query, &naming->error);
+	while (err == ERR_NONE) {
+		int64_t left_ms = (naming->until_ns - clock_mono_ns()) / NS_PER_MS;
+
+		err = left_ms <= 0 ? ERR_TIMEOUT : client_receive(naming->client, (int)left_ms, &frame, &naming->error);
+		if (err != ERR_NONE || (frame.op != OP_SNAPSHOT && frame.op != OP_ERROR))
+			continue;
+		if (frame.op == OP_ERROR)
+			return ERR_NOT_FOUND;
+		err = message_decode(OP_SNAPSHOT, arena_copy(&naming->arena, frame.body), &naming->arena, ret, &naming->error);
+		if (err != ERR_NONE || ret->id == query.id)
+			return err;
+	}
+	return err;
+}
+
+static void offer_run(struct naming *naming, const struct rec_run_row *run)
+{
+	char number[24], help[256];
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)run->run);
+	snprintf(help, sizeof(help), "%.*s, %s", (int)run->name.len, (const char *)run->name.data,
+		 run->state < RUN_STATE_COUNT ? run_state_name((enum run_state)run->state) : "?");
+	offer(naming, "", slice_str(number), help);
+}
+
+static bool run_fits(const struct rec_run_row *run, enum complete_of of)
+{
+	return of != COMPLETE_FAILED_RUNS || run->state == RUN_FAILED || run->state == RUN_CANCELLED ||
+	       (run->counts.n > STATE_FAILED && run->counts.at[STATE_FAILED] > 0);
+}
+
+/* Runs: live ones are asked for by what they begin with; the newest of all others fit one answer. */
+static enum err add_runs(struct naming *naming, enum complete_of of)
+{
+	struct msg_query query = { .what = of == COMPLETE_LIVE_RUNS ? QUERY_NAMES : QUERY_RUNS, .limit = NAMES_MAX };
+	struct msg_snapshot answer = { 0 };
+	enum err err;
+
+	if (of == COMPLETE_LIVE_RUNS)
+		query.job = slice_str(naming->completion->begun);
+	err = ask(naming, query, &answer);
+	for (size_t i = 0; err == ERR_NONE && i < answer.runs.n; i++)
+		if (run_fits(&answer.runs.at[i], of))
+			offer_run(naming, &answer.runs.at[i]);
+	if (of != COMPLETE_LIVE_RUNS)
+		offer(naming, "", slice_str("last"), "the newest run");
+	return err;
+}
+
+/* Find the number of the run in RUN/JOB. */
+static enum err find_run(struct naming *naming, struct slice word, uint64_t *ret_run)
+{
+	struct msg_snapshot answer = { 0 };
+	enum err err;
+
+	if (text_parse_u64(word, ret_run))
+		return ERR_NONE;
+	if (!slice_eq(word, slice_str("last")))
+		return ERR_NOT_FOUND;
+	err = ask(naming, (struct msg_query){ .what = QUERY_RUNS, .limit = 1 }, &answer);
+	if (err == ERR_NONE && answer.runs.n == 0)
+		return ERR_NOT_FOUND;
+	*ret_run = err == ERR_NONE ? answer.runs.at[0].run : 0;
+	return err;
+}
+
+static enum err add_jobs(struct naming *naming, const char *slash)
+{
+	const char *begun = naming->completion->begun;
+	struct msg_query query = { .what = QUERY_NAMES, .job = slice_str(slash + 1), .limit = NAMES_MAX };
+	struct msg_snapshot answer = { 0 };
+	struct slice last = { 0 };
+	char front[64];
+	enum err err = find_run(naming, slice_make(begun, (size_t)(slash - begun)), &query.run);
+
+	snprintf(front, sizeof(front), "%.*s", (int)(slash + 1 - begun), begun);
+	for (int page = 0; err == ERR_NONE && page < PAGES_MAX && naming->count < NAMES_MAX; page++) {
+		err = ask(naming, query, &answer);
+		if (err == ERR_NOT_FOUND && query.what == QUERY_NAMES) {
+			/* It has left memory: the store knows all its jobs, page by page. */
+			query = (struct msg_query){ .what = QUERY_JOBS, .run = query.run };
+			err = ERR_NONE;
+			answer.cursor = 0;
+			continue;
+		}
+		for (size_t i = 0; err == ERR_NONE && i < answer.jobs.n; i++) {
+			const struct rec_job_row *job = &answer.jobs.at[i];
+
+			/* A large fan-out comes once in each page. */
+			if (!slice_eq(job->name, last))
+				offer(naming, front, job->name, job->state < STATE_COUNT ? state_table[job->state].name : "");
+			last = job->name;
+		}
+		query.cursor = answer.cursor;
+		if (query.cursor == 0)
+			break;
+	}
+	return err;
+}
+
+static void offer_address(struct naming *naming, uint64_t run, struct slice job, struct slice about)
+{
+	char front[32], help[256];
+
+	snprintf(front, sizeof(front), "%llu/", (unsigned long long)run);
+	snprintf(help, sizeof(help), "%.*s", (int)about.len, (const char *)about.data);
+	offer(naming, front, job, help);
+}
+
+/* Lists that are short enough to be asked for whole. */
+static enum err add_rows(struct naming *naming, enum query_what what)
+{
+	struct msg_query query = { .what = what };
+	struct msg_snapshot answer = { 0 };
+	enum err err = ERR_NONE;
+
+	for (int page = 0; err == ERR_NONE && page < PAGES_MAX && (page == 0 || query.cursor != 0); page++) {
+		err = ask(naming, query, &answer);
+		if (err != ERR_NONE)
+			break;
+		for (size_t i = 0; i < answer.jobs.n; i++)
+			offer_address(naming, answer.jobs.at[i].run, answer.jobs.at[i].name, answer.jobs.at[i].gate_message);
+		for (size_t i = 0; i < answer.dead.n; i++)
+			offer_address(naming, answer.dead.at[i].run, answer.dead.at[i].name, answer.dead.at[i].run_name);
+		for (size_t i = 0; i < answer.workers.n; i++)
+			offer(naming, "", answer.workers.at[i].name, "");
+		for (size_t i = 0; i < answer.pools.n; i++)
+			offer(naming, "", answer.pools.at[i].name, "");
+		for (size_t i = 0; i < answer.schedules.n; i++)
+			offer(naming, "", answer.schedules.at[i].name, "");
+		for (size_t i = 0; i < answer.locks.n; i++)
+			offer(naming, "", answer.locks.at[i].name, "");
+		for (size_t i = 0; i < answer.groups.n; i++)
+			offer(naming, "", answer.groups.at[i].name, "");
+		for (size_t i = 0; i < answer.tenants.n; i++)
+			offer(naming, "", answer.tenants.at[i].name, "");
+		query.cursor = answer.cursor;
+	}
+	return err;
+}
+
+/* Clusters are the directories beside this cluster's. */
+static void add_clusters(struct naming *naming, const struct statedir *statedir)
+{
+	char parent[PATH_MAX];
+	char *slash;
+	DIR *directory;
+
+	snprintf(parent, sizeof(parent), "%s", statedir->dir);
+	slash = strrchr(parent, '/');
+	if (slash == NULL)
+		return;
+	*slash = '\0';
+	directory = opendir(parent);
+	for (struct dirent *entry; directory && (entry = readdir(directory));)
+		if (entry->d_type == DT_DIR && text_is_name(slice_str(entry->d_name)))
+			offer(naming, "", slice_str(entry->d_name), "");
+	if (directory)
+		closedir(directory);
+}
+
+bool complete_asks(const struct completion *completion)
+{
+	return completion->of >= COMPLETE_RUNS;
+}
+
+static enum err add(struct naming *naming, const struct statedir *statedir)
+{
+	static const enum query_what lists[] = {
+		[COMPLETE_GATES] = QUERY_GATES, [COMPLETE_DEAD] = QUERY_DEAD, [COMPLETE_WORKERS] = QUERY_WORKERS,
+		[COMPLETE_POOLS] = QUERY_POOLS, [COMPLETE_SCHEDULES] = QUERY_SCHEDULES, [COMPLETE_LOCKS] = QUERY_LOCKS,
+		[COMPLETE_GROUPS] = QUERY_GROUPS, [COMPLETE_TENANTS] = QUERY_TENANTS,
+	};
+	struct completion *completion = naming->completion;
+	const char *slash = strchr(completion->begun, '/');
+
+	switch (completion->of) {
+	case COMPLETE_NONE:
+	case COMPLETE_FILES:
+	case COMPLETE_DIRECTORIES:
+		return ERR_NONE;
+	case COMPLETE_CLUSTERS:
+		add_clusters(naming, statedir);
+		return ERR_NONE;
+	case COMPLETE_RUNS:
+	case COMPLETE_LIVE_RUNS:
+	case COMPLETE_FAILED_RUNS:
+		if (slash && completion->jobs)
+			return add_jobs(naming, slash);
+		return add_runs(naming, completion->of);
+	default:
+		return add_rows(naming, lists[completion->of]);
+	}
+}
+
+enum err complete_add(struct client *client, const struct statedir *statedir, int ms, struct completion *completion)
+{
+	struct naming naming = {
+		.client = client, .completion = completion, .until_ns = clock_mono_ns() + ms * NS_PER_MS,
+	};
+	enum err err = ERR_NONE;
+
+	if (client || !complete_asks(completion))
+		err = add(&naming, statedir);
+	arena_free(&naming.arena);
+	return err == ERR_NOT_FOUND || err == ERR_TIMEOUT ? ERR_NONE : err;
+}
