@@ -33,6 +33,7 @@ man_pages = \
 	man/titan-pushback.1 \
 	man/titan-reject.1 \
 	man/titan-release.1 \
+	man/titan-repl.1 \
 	man/titan-restore.1 \
 	man/titan-retry.1 \
 	man/titan-run.1 \

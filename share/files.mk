@@ -101,4 +101,5 @@ decision_files = \
 	share/doc/decisions/0036-reasons-come-with-the-page.md \
 	share/doc/decisions/0037-fields-have-one-name.md \
 	share/doc/decisions/0042-completion-asks-titan.md \
+	share/doc/decisions/0043-the-console-is-one-loop.md \
 	share/doc/decisions/0044-peers-are-known-by-keys.md

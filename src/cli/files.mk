@@ -4,6 +4,8 @@
 cli_sources = \
 	src/cli/ask/ask.c \
 	src/cli/ask/ask.h \
+	src/cli/ask/link.c \
+	src/cli/ask/link.h \
 	src/cli/ask/logmerge.c \
 	src/cli/ask/logmerge.h \
 	src/cli/ask/logread.c \
@@ -37,6 +39,7 @@ cli_sources = \
 	src/cli/commands/cmd_pipeline.c \
 	src/cli/commands/cmd_place.c \
 	src/cli/commands/cmd_prune.c \
+	src/cli/commands/cmd_repl.c \
 	src/cli/commands/cmd_rest.c \
 	src/cli/commands/cmd_run.c \
 	src/cli/commands/cmd_schedule.c \
@@ -83,8 +86,6 @@ cli_sources = \
 	src/cli/dash/dash.c \
 	src/cli/dash/dash.h \
 	src/cli/dash/dash_internal.h \
-	src/cli/dash/dash_link.c \
-	src/cli/dash/dash_link.h \
 	src/cli/dash/dash_terminal.c \
 	src/cli/demo/demo.h \
 	src/cli/demo/demo_check.c \
@@ -115,6 +116,20 @@ cli_sources = \
 	src/cli/graph/plan.h \
 	src/cli/graph/submit.c \
 	src/cli/graph/submit.h \
+	src/cli/repl/backslash.c \
+	src/cli/repl/notice.c \
+	src/cli/repl/notice.h \
+	src/cli/repl/recall.c \
+	src/cli/repl/recall.h \
+	src/cli/repl/repl.c \
+	src/cli/repl/repl.h \
+	src/cli/repl/repl_internal.h \
+	src/cli/repl/script.c \
+	src/cli/repl/terminal.c \
+	src/cli/repl/typed.c \
+	src/cli/repl/typed.h \
+	src/cli/repl/typing.c \
+	src/cli/repl/typing.h \
 	src/cli/session/cli.h \
 	src/cli/session/clusters.c \
 	src/cli/session/clusters.h \

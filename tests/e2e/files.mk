@@ -80,6 +80,7 @@ e2e_tests = \
 	tests/e2e/refused.sh \
 	tests/e2e/remote.sh \
 	tests/e2e/renew.sh \
+	tests/e2e/repl.sh \
 	tests/e2e/resume.sh \
 	tests/e2e/retry.sh \
 	tests/e2e/schedule.sh \
@@ -97,4 +98,5 @@ e2e_tests = \
 e2e_other = \
 	tests/e2e/holders.py \
 	tests/e2e/lib.sh \
-	tests/e2e/proxy.py
+	tests/e2e/proxy.py \
+	tests/e2e/repl.py

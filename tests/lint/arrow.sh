@@ -30,11 +30,11 @@ arrow() {
 	}' $(c_files; tree_files | grep -E '^(src|proto|tui)/.*\.def$')
 }
 
-# The folders of src/cli: show < session < ask < daemon, graph < dash, demo, follow < commands.
+# The folders of src/cli: show < session < ask < daemon, graph < repl < dash, demo, follow < commands.
 cli_arrow() {
 	awk '
 	BEGIN {
-		split("show:1 session:2 ask:3 daemon:4 graph:4 dash:5 demo:5 follow:5 commands:6", pairs, " ")
+		split("show:1 session:2 ask:3 daemon:4 graph:4 repl:5 dash:6 demo:6 follow:6 commands:7", pairs, " ")
 		for (i in pairs) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] }
 	}
 	FNR == 1 {
@@ -68,6 +68,7 @@ own_header_first() {
 arrow | verdict 'parts include only what lies below them'
 cli_arrow | verdict 'folders of src/cli include only what lies below them'
 only '(ncursesw?/)?(n?curses|term|panel|form|menu)\.h' 'tui/screen\.c:' | verdict 'only tui/screen.c includes curses'
+only 'readline/.*' 'src/cli/repl/typing\.c:' | verdict 'only src/cli/repl/typing.c includes readline'
 only 'ev\.h|ev\+\+\.h' 'src/(net|master|worker|cli)/' | verdict 'libev stays in net and above'
 only 'sqlite3\.h' 'src/store/' | verdict 'SQLite stays in store'
 only 'msgpack.*' 'proto/' | verdict 'msgpack-c stays in proto'

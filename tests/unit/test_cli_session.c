@@ -31,7 +31,7 @@ static const struct row {
 } rows[] = {
 	/* They leave processes, or take the terminal. */
 	{ COMMAND_up, EXCEPTED, { NULL } }, { COMMAND_down, EXCEPTED, { NULL } }, { COMMAND_demo, EXCEPTED, { NULL } },
-	{ COMMAND_master, EXCEPTED, { NULL } }, { COMMAND_dash, EXCEPTED, { NULL } },
+	{ COMMAND_master, EXCEPTED, { NULL } }, { COMMAND_dash, EXCEPTED, { NULL } }, { COMMAND_repl, EXCEPTED, { NULL } },
 	{ COMMAND_status, COUNTED, { NULL } }, { COMMAND_status, COUNTED, { "--json" } },
 	{ COMMAND_worker, COUNTED, { "ls" } }, { COMMAND_worker, SAME, { "rm", "nobody" } },
 	{ COMMAND_backup, SAME, { "no/such/directory/x" } }, { COMMAND_restore, SAME, { "nothing" } },
@@ -59,6 +59,7 @@ static const struct row {
 	{ COMMAND_show, SAME, { "1" } }, { COMMAND_show, SAME, { "1/a" } }, { COMMAND_show, SAME, { "999" } },
 	{ COMMAND_metrics, COUNTED, { NULL } }, { COMMAND_explain, SAME, { "2/b" } }, { COMMAND_explain, SAME, { "1/a", "--json" } },
 	{ COMMAND_wire, SAME, { "dump", "graph.yaml" } }, { COMMAND_completion, SAME, { "bash" } },
+	{ COMMAND_completion, SAME, { "words", "cance" } },
 	{ COMMAND_help, SAME, { NULL } }, { COMMAND_help, SAME, { "run" } }, { COMMAND_version, SAME, { NULL } },
 };
 

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
-#include "net/client.h"
 #include "proto/message.h"
 #include "proto/states.h"
 
@@ -17,7 +16,7 @@
 #define PAGES_MAX 64
 
 struct naming {
-	struct client *client;
+	const struct complete_source *source;
 	struct completion *completion;
 	struct arena arena;
 	struct error error;
@@ -48,24 +47,40 @@ static void offer(struct naming *naming, const char *run, struct slice name, con
 	buf_free(&shown);
 }
 
+/* Is the frame the answer to this question? ret_err: whether it is a good one. */
+static bool answers(struct naming *naming, const struct incoming *frame, uint64_t id, struct msg_snapshot *ret, enum err *ret_err)
+{
+	struct slice body = arena_copy(&naming->arena, frame->body);
+	struct msg_error refusal;
+
+	if (frame->op == OP_ERROR && message_decode(OP_ERROR, body, &naming->arena, &refusal, &naming->error) == ERR_NONE) {
+		*ret_err = ERR_NOT_FOUND;
+		return refusal.id == id || refusal.id == 0;
+	}
+	if (frame->op != OP_SNAPSHOT)
+		return false;
+	*ret_err = message_decode(OP_SNAPSHOT, body, &naming->arena, ret, &naming->error);
+	if (*ret_err != ERR_NONE || ret->id == id)
+		return true;
+	*ret = (struct msg_snapshot){ 0 };
+	return false;
+}
+
 static enum err ask(struct naming *naming, struct msg_query query, struct msg_snapshot *ret)
 {
 	struct incoming frame;
 	enum err err;
 
-	query.id = client_next_id(naming->client);
-	err = client_send(naming->client, OP_QUERY, &query, &naming->error);
+	query.id = client_next_id(naming->source->client);
+	err = client_send(naming->source->client, OP_QUERY, &query, &naming->error);
 	while (err == ERR_NONE) {
 		int64_t left_ms = (naming->until_ns - clock_mono_ns()) / NS_PER_MS;
 
-		err = left_ms <= 0 ? ERR_TIMEOUT : client_receive(naming->client, (int)left_ms, &frame, &naming->error);
-		if (err != ERR_NONE || (frame.op != OP_SNAPSHOT && frame.op != OP_ERROR))
-			continue;
-		if (frame.op == OP_ERROR)
-			return ERR_NOT_FOUND;
-		err = message_decode(OP_SNAPSHOT, arena_copy(&naming->arena, frame.body), &naming->arena, ret, &naming->error);
-		if (err != ERR_NONE || ret->id == query.id)
+		err = left_ms <= 0 ? ERR_TIMEOUT : client_receive(naming->source->client, (int)left_ms, &frame, &naming->error);
+		if (err == ERR_NONE && answers(naming, &frame, query.id, ret, &err))
 			return err;
+		if (err == ERR_NONE && naming->source->frame_cb)
+			naming->source->frame_cb(naming->source->owner, &frame);
 	}
 	return err;
 }
@@ -197,13 +212,13 @@ static enum err add_rows(struct naming *naming, enum query_what what)
 }
 
 /* Clusters are the directories beside this cluster's. */
-static void add_clusters(struct naming *naming, const struct statedir *statedir)
+static void add_clusters(struct naming *naming)
 {
 	char parent[PATH_MAX];
 	char *slash;
 	DIR *directory;
 
-	snprintf(parent, sizeof(parent), "%s", statedir->dir);
+	snprintf(parent, sizeof(parent), "%s", naming->source->statedir->dir);
 	slash = strrchr(parent, '/');
 	if (slash == NULL)
 		return;
@@ -221,7 +236,7 @@ bool complete_asks(const struct completion *completion)
 	return completion->of >= COMPLETE_RUNS;
 }
 
-static enum err add(struct naming *naming, const struct statedir *statedir)
+static enum err add(struct naming *naming)
 {
 	static const enum query_what lists[] = {
 		[COMPLETE_GATES] = QUERY_GATES, [COMPLETE_DEAD] = QUERY_DEAD, [COMPLETE_WORKERS] = QUERY_WORKERS,
@@ -237,7 +252,7 @@ static enum err add(struct naming *naming, const struct statedir *statedir)
 	case COMPLETE_DIRECTORIES:
 		return ERR_NONE;
 	case COMPLETE_CLUSTERS:
-		add_clusters(naming, statedir);
+		add_clusters(naming);
 		return ERR_NONE;
 	case COMPLETE_RUNS:
 	case COMPLETE_LIVE_RUNS:
@@ -250,15 +265,15 @@ static enum err add(struct naming *naming, const struct statedir *statedir)
 	}
 }
 
-enum err complete_add(struct client *client, const struct statedir *statedir, int ms, struct completion *completion)
+enum err complete_add(const struct complete_source *source, struct completion *completion)
 {
 	struct naming naming = {
-		.client = client, .completion = completion, .until_ns = clock_mono_ns() + ms * NS_PER_MS,
+		.source = source, .completion = completion, .until_ns = clock_mono_ns() + source->ms * NS_PER_MS,
 	};
 	enum err err = ERR_NONE;
 
-	if (client || !complete_asks(completion))
-		err = add(&naming, statedir);
+	if (source->client || !complete_asks(completion))
+		err = add(&naming);
 	arena_free(&naming.arena);
 	return err == ERR_NOT_FOUND || err == ERR_TIMEOUT ? ERR_NONE : err;
 }

@@ -128,7 +128,7 @@ static void ask_names(struct cli *cli, struct completion *completion)
 		cli->settings.socket = NULL;
 	if (complete_asks(completion) && cli_connect(cli) != ERR_NONE)
 		return;
-	complete_add(cli->client, &cli->statedir, NAMES_MS, completion);
+	complete_add(&(struct complete_source){ .client = cli->client, .statedir = &cli->statedir, .ms = NAMES_MS }, completion);
 }
 
 static int complete_words(struct cli *cli)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/ask/ask.h"
 #include "cli/commands/command.h"
 #include "cli/commands/up.h"
 #include "cli/session/conf_files.h"
@@ -34,6 +35,7 @@ static void look_init(struct look *look, const struct settings *settings, const 
 	look->format = settings->format;
 	look->terminal = sink->terminal;
 	look->utf8 = session->utf8;
+	look->expanded = session->expanded;
 	look->colour = settings->colour == COLOUR_ALWAYS || (settings->colour == COLOUR_AUTO && look->terminal);
 }
 
@@ -161,6 +163,8 @@ static enum err prepare(struct cli *cli, struct conf_files *files)
 
 static int run_command(struct cli *cli)
 {
+	if (cli->session->interrupts && cli_catch_signals(cli) != ERR_NONE)
+		return cli_fail(cli);
 	if (option_given(cli->invocation, OPT_help))
 		return help_wanted(cli);
 	if (option_given(cli->invocation, OPT_version))

@@ -7,6 +7,7 @@
 #include "base/rand.h"
 #include "cli/commands/decisions.h"
 #include "cli/commands/run.h"
+#include "cli/graph/load.h"
 #include "cli/graph/submit.h"
 #include "cli/session/cli.h"
 #include "cli/session/options.h"
@@ -82,7 +83,7 @@ enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
 		defaults->priority = priority + 1;
 	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
 		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' must be retry, exclusive or once", mode);
-	if (invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0)
+	if (invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0 && strcmp(invocation->args[0], LOAD_STDIN) != 0)
 		file = invocation->args[0];
 	here_read(cli, file, option_given(invocation, OPT_run_env_all), defaults);
 	defaults->timeout_ms = (uint64_t)timeout_ms;

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "cli/dash/dash_link.h"
+#include "cli/ask/link.h"
 
 #define FRAME_NS    (33 * NS_PER_MS)
 #define FRAMES_ONCE 64                   /* most messages handled before keys are looked at again */
@@ -82,7 +82,7 @@ static void lost(struct dash *dash, const struct error *error)
 		dash->error = *error;    /* --dump-screen shows the present, so it doesn't wait for a master */
 		dash->quit = true;
 	}
-	dash_link_lost(&dash->link, dash_now_ms(dash));
+	steady_link_lost(&dash->link, dash_now_ms(dash));
 	app_disconnected(dash->app, error->text, dash->link.retry_at_ms, dash_now_ms(dash));
 }
 
@@ -194,7 +194,7 @@ static void wait_for_events(struct dash *dash)
 {
 	struct pollfd fds[3] = {
 		{ .fd = dash->signals, .events = POLLIN },
-		{ .fd = dash_link_fd(&dash->link), .events = dash_link_events(&dash->link) },
+		{ .fd = steady_link_fd(&dash->link), .events = steady_link_events(&dash->link) },
 		{ .fd = dash->screen ? dash->tty.fd : -1, .events = POLLIN },
 	};
 	struct error error = { 0 };
@@ -212,7 +212,7 @@ static void wait_for_events(struct dash *dash)
 		dash_read_keys(dash);
 	dash_expire_keys(dash);
 	if (fds[1].revents && dash->link.opening) {
-		if (dash_link_opened(&dash->link, now, &error))
+		if (steady_link_opened(&dash->link, now, &error))
 			app_connected(dash->app, client_welcome(dash->link.client), now);
 		else
 			app_disconnected(dash->app, error.text, dash->link.retry_at_ms, now);
@@ -220,7 +220,7 @@ static void wait_for_events(struct dash *dash)
 		read_messages(dash);
 	}
 	if (!dash->link.client && !dash->link.opening && now >= dash->link.retry_at_ms)
-		dash_link_retry(&dash->link);
+		steady_link_retry(&dash->link);
 }
 
 /* Write the picture. A device or pipe is written directly: a rename would replace it by a file. */
@@ -291,7 +291,7 @@ static enum err begin(struct dash *dash, const struct statedir *statedir, struct
 	if (err == ERR_NONE)
 		err = parse_size(dash->options, &width, &height, error);
 	if (err == ERR_NONE)
-		err = dash_link_open(&dash->link, statedir, error);
+		err = steady_link_open(&dash->link, statedir, error);
 	if (err == ERR_NONE)
 		err = dash_catch_signals(dash, error);
 	if (err != ERR_NONE)
@@ -324,7 +324,7 @@ int dash_run(const struct dash_options *options, const struct statedir *statedir
 	screen_free(dash.screen);
 	app_free(dash.app);
 	grid_free(&dash.grid);
-	dash_link_close(&dash.link);
+	steady_link_close(&dash.link);
 	if (dash.signals >= 0) {
 		close(dash.signals);
 		sigprocmask(SIG_SETMASK, &dash.old_mask, NULL);

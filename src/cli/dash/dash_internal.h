@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "cli/dash/dash.h"
-#include "cli/dash/dash_link.h"
+#include "cli/ask/link.h"
 #include "tui/app.h"
 #include "tui/input.h"
 #include "tui/screen.h"
@@ -20,7 +20,7 @@ struct dash {
 	struct screen *screen;           /* NULL without a terminal */
 	struct tty tty;
 	struct input input;
-	struct dash_link link;
+	struct steady_link link;
 	int signals;
 	sigset_t old_mask;
 	int64_t escape_ns;               /* when an incomplete key sequence came from the keyboard */

@@ -67,11 +67,14 @@ static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf 
 
 enum err load_file(struct cli *cli, const char *path, struct buf *text)
 {
-	/* O_NONBLOCK: opening a pipe would wait for its writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd;
 	struct stat info;
 	enum err err;
 
+	if (strcmp(path, LOAD_STDIN) == 0)
+		return load_stdin(cli, LIMIT_PIPELINE_MAX, text);        /* that of the session, which may be another */
+	/* O_NONBLOCK: opening a pipe would wait for its writer. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		int why = errno;
 

@@ -7,6 +7,8 @@
 #include "lang/pipeline.h"
 
 /* Read all of standard input; ERR_TOO_LARGE: it has more than max bytes. */
+#define LOAD_STDIN "/dev/stdin"          /* as a FILE, the standard input of the session */
+
 enum err load_stdin(struct cli *cli, size_t max, struct buf *out);
 /*
  * Read the pipeline in a file. param: the option with its parameters. old: what is known of the run to which it is

@@ -21,6 +21,8 @@ struct session {
 	int in_fd;                       /* typed or piped input; -1: none */
 	bool asks;                       /* a person can answer questions */
 	bool utf8;                       /* both sinks can show UTF-8 */
+	bool interrupts;                 /* Ctrl-C ends the command that runs, and never this process */
+	bool expanded;                   /* print each field of a row on a line of its own */
 };
 
 /* Use standard input, output and error of this process, and set its locale. */

@@ -15,6 +15,7 @@ struct look {                            /* how output looks on one stream */
 	bool utf8;
 	bool terminal;
 	bool quiet;                      /* print tables without a header */
+	bool expanded;                   /* print each field of a row on a line of its own, instead of tables */
 };
 
 /* Write "▸ RUN" in colour. */

@@ -172,7 +172,7 @@ static void human_column(const struct look *look, const struct column *column, c
 
 bool printing_measures(const struct look *look)
 {
-	return look->style == STYLE_HUMAN;
+	return look->style == STYLE_HUMAN && !look->expanded;
 }
 
 void printing_measure(struct printing *printing, const struct records *records)
@@ -234,8 +234,36 @@ static void begin_human(struct printing *printing, const struct records *records
 		if (width > printing->widths[i])
 			printing->widths[i] = width;
 	}
-	if (!printing->look->quiet)
+	if (!printing->look->quiet && !printing->look->expanded)
 		print_titles(records, printing->look, printing->widths, last_shown(records), out);
+}
+
+/* Print a row as lines "key  value". */
+static void print_fields(const struct records *records, size_t row, const struct look *look, struct buf *out)
+{
+	const struct record_cell *cells = &records->cells[row * records->column_count];
+	size_t widest = 0;
+
+	for (size_t i = 0; i < records->column_count; i++)
+		if (records->columns[i].title != NULL && strlen(records->columns[i].title) > widest)
+			widest = strlen(records->columns[i].title);
+	for (size_t i = 0; i < records->column_count; i++) {
+		const struct column *column = &records->columns[i];
+
+		if (column->title == NULL)
+			continue;
+		if (look->style == STYLE_PLAIN) {
+			buf_addf(out, "%s\t", column->key);
+			cell_plain(&cells[i], out);
+			buf_add_byte(out, '\n');
+		} else if (!cell_has_nothing(&cells[i])) {
+			look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
+			buf_addf(out, "%-*s", (int)(widest + GAP), column->title);
+			look_plain(look, out);
+			human_column(look, column, &cells[i], 0, true, out);
+			buf_add_byte(out, '\n');
+		}
+	}
 }
 
 static void print_human(const struct printing *printing, const struct records *records, struct buf *out)
@@ -243,6 +271,11 @@ static void print_human(const struct printing *printing, const struct records *r
 	size_t last = last_shown(records);
 
 	for (size_t row = 0; row < records_rows(records); row++) {
+		if (printing->look->expanded) {
+			buf_add_str(out, row > 0 ? "\n" : "");
+			print_fields(records, row, printing->look, out);
+			continue;
+		}
 		for (size_t i = 0; i <= last; i++) {
 			if (records->columns[i].title == NULL)
 				continue;
@@ -387,7 +420,6 @@ void records_print(const struct records *records, const struct look *look, struc
 void records_print_one(const struct records *records, const struct look *look, struct buf *out)
 {
 	struct json json;
-	size_t widest = 0;
 
 	CHECK(records_rows(records) == 1);
 	if (look->style == STYLE_JSON) {
@@ -400,24 +432,5 @@ void records_print_one(const struct records *records, const struct look *look, s
 		print_template(records, 0, look->format, out);
 		return;
 	}
-	for (size_t i = 0; i < records->column_count; i++)
-		if (records->columns[i].title != NULL && strlen(records->columns[i].title) > widest)
-			widest = strlen(records->columns[i].title);
-	for (size_t i = 0; i < records->column_count; i++) {
-		const struct column *column = &records->columns[i];
-
-		if (column->title == NULL)
-			continue;
-		if (look->style == STYLE_PLAIN) {
-			buf_addf(out, "%s\t", column->key);
-			cell_plain(&records->cells[i], out);
-			buf_add_byte(out, '\n');
-		} else if (!cell_has_nothing(&records->cells[i])) {
-			look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
-			buf_addf(out, "%-*s", (int)(widest + GAP), column->title);
-			look_plain(look, out);
-			human_column(look, column, &records->cells[i], 0, true, out);
-			buf_add_byte(out, '\n');
-		}
-	}
+	print_fields(records, 0, look, out);
 }

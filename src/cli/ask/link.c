@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The dashboard's connection. A thread opens it and reports through a pipe; until then the loop must not read what the
- * thread fills in.
+ * A thread opens the connection and reports through a pipe; until then the loop must not read what the thread fills in.
+ * An opening belongs to the loop and to its thread, and the last of them to leave frees it.
  */
-#include "cli/dash/dash_link.h"
+#include "cli/ask/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -16,33 +17,50 @@
 #define RETRY_FIRST_MS 500
 #define RETRY_LAST_MS  15000
 
-struct dash_opening {
+struct link_opening {
 	struct statedir statedir;
 	pthread_t thread;
+	atomic_int holders;
 	int pipe[2];
 	struct client *client;
 	struct error error;
 	enum err err;
 };
 
+static void opening_leave(struct link_opening *opening)
+{
+	if (atomic_fetch_sub(&opening->holders, 1) > 1)
+		return;
+	close(opening->pipe[0]);
+	close(opening->pipe[1]);
+	client_close(opening->client);
+	mem_free(opening);
+}
+
 static void *open_thread(void *owner)
 {
-	struct dash_opening *opening = owner;
+	struct link_opening *opening = owner;
 	ssize_t ignored;
 
 	opening->err = client_open(&opening->statedir, &opening->client, &opening->error);
 	ignored = write(opening->pipe[1], "", 1);
 	(void)ignored;
+	opening_leave(opening);
 	return NULL;
 }
 
-enum err dash_link_open(struct dash_link *link, const struct statedir *statedir, struct error *error)
+void steady_link_begin(struct steady_link *link, const struct statedir *statedir)
 {
-	*link = (struct dash_link){ .statedir = statedir, .retry_ms = RETRY_FIRST_MS };
+	*link = (struct steady_link){ .statedir = statedir, .retry_ms = RETRY_FIRST_MS };
+}
+
+enum err steady_link_open(struct steady_link *link, const struct statedir *statedir, struct error *error)
+{
+	steady_link_begin(link, statedir);
 	return client_open(statedir, &link->client, error);
 }
 
-void dash_link_lost(struct dash_link *link, int64_t now_ms)
+void steady_link_lost(struct steady_link *link, int64_t now_ms)
 {
 	client_close(link->client);
 	link->client = NULL;
@@ -50,11 +68,12 @@ void dash_link_lost(struct dash_link *link, int64_t now_ms)
 	link->retry_ms = link->retry_ms * 2 > RETRY_LAST_MS ? RETRY_LAST_MS : link->retry_ms * 2;
 }
 
-void dash_link_retry(struct dash_link *link)
+void steady_link_retry(struct steady_link *link)
 {
-	struct dash_opening *opening = mem_zalloc(sizeof *opening);
+	struct link_opening *opening = mem_zalloc(sizeof *opening);
 
 	opening->statedir = *link->statedir;
+	opening->holders = 2;
 	if (pipe2(opening->pipe, O_CLOEXEC) < 0) {
 		mem_free(opening);
 		return;
@@ -68,21 +87,21 @@ void dash_link_retry(struct dash_link *link)
 	link->opening = opening;
 }
 
-int dash_link_fd(const struct dash_link *link)
+int steady_link_fd(const struct steady_link *link)
 {
 	if (link->opening)
 		return link->opening->pipe[0];
 	return link->client ? client_fd(link->client) : -1;
 }
 
-short dash_link_events(const struct dash_link *link)
+short steady_link_events(const struct steady_link *link)
 {
 	return link->client && !link->opening ? client_events(link->client) : POLLIN;
 }
 
-bool dash_link_opened(struct dash_link *link, int64_t now_ms, struct error *error)
+bool steady_link_opened(struct steady_link *link, int64_t now_ms, struct error *error)
 {
-	struct dash_opening *opening = link->opening;
+	struct link_opening *opening = link->opening;
 	enum err err;
 
 	pthread_join(opening->thread, NULL);
@@ -90,22 +109,23 @@ bool dash_link_opened(struct dash_link *link, int64_t now_ms, struct error *erro
 	err = opening->err;
 	if (err == ERR_NONE) {
 		link->client = opening->client;
+		opening->client = NULL;
 		link->retry_ms = RETRY_FIRST_MS;
 	} else {
 		*error = opening->error;
-		dash_link_lost(link, now_ms);
+		steady_link_lost(link, now_ms);
 	}
-	close(opening->pipe[0]);
-	close(opening->pipe[1]);
-	mem_free(opening);
+	opening_leave(opening);
 	return err == ERR_NONE;
 }
 
-void dash_link_close(struct dash_link *link)
+void steady_link_close(struct steady_link *link)
 {
-	/* Don't wait for a thread that is opening: that could take seconds. It ends with the process. */
-	if (link->opening)
+	/* Don't wait for a thread that is opening: that could take seconds. It frees what it has opened. */
+	if (link->opening) {
 		pthread_detach(link->opening->thread);
+		opening_leave(link->opening);
+	}
 	link->opening = NULL;
 	client_close(link->client);
 	link->client = NULL;

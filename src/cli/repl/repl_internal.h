@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shared by the parts of the console. */
+#ifndef TITAN_CLI_REPL_REPL_INTERNAL_H
+#define TITAN_CLI_REPL_REPL_INTERNAL_H
+
+#include "cli/ask/link.h"
+#include "cli/repl/typed.h"
+#include "cli/repl/notice.h"
+#include "cli/repl/repl.h"
+
+struct repl {
+	struct session *session;         /* where the console itself reads and writes */
+	struct session inner;            /* where commands write: the same, or the file of \o */
+	const struct repl_options *options;
+	struct statedir statedir;
+	char *cluster;                   /* the cluster of \c or -C; NULL: the default one */
+	bool expanded, timing, json;     /* \x, \timing, \json */
+	int out_fd;                      /* the file of \o, or -1 */
+	char *last;                      /* the text of the last command, for \watch and \e; NULL: none yet */
+	char *edited;                    /* what \e brought back, to be run next */
+	bool over;                       /* \q was typed */
+	int signals;                     /* descriptor of blocked signals, or -1 in a script */
+	bool moved;                      /* \c: the connection is to another cluster now */
+};
+
+/* repl.c */
+void repl_init(struct repl *repl, struct session *session, const struct repl_options *options, const struct statedir *statedir);
+void repl_free(struct repl *repl);
+/* Run one command; text is what was typed. */
+int repl_do(struct repl *repl, const struct typed_line *line, const char *text);
+/* Print on standard error, or with out on standard output. Escapes nothing. */
+void repl_say(struct repl *repl, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Run a program and wait for it: a command for the shell, or with words NULL-terminated. Return its exit status. */
+int repl_spawn(struct repl *repl, char *const *argv);
+/* Wait. False: a signal came. */
+bool repl_pause(struct repl *repl, int64_t ms);
+
+/* backslash.c */
+int backslash_do(struct repl *repl, const struct typed_line *line);
+void backslash_list(struct buf *out);
+/* List the commands with a backslash that begin with a text, one per line. */
+void backslash_complete(const char *begun, struct buf *out);
+
+/* terminal.c, script.c */
+int terminal_run(struct repl *repl);
+int script_run(struct repl *repl);
+
+#endif
