@@ -21,11 +21,12 @@ struct app_options {
 	uint64_t run;            /* the run to select; 0: the newest */
 };
 
-enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW };
+enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW, APP_COMMAND };
 
 struct app_request {
 	enum app_want want;
 	enum opcode op;          /* opcode of the message in msg, for APP_SEND */
+	struct slice text;       /* for APP_COMMAND: the command that was typed */
 	union {
 		struct msg_subscribe subscribe;
 		struct msg_unsubscribe unsubscribe;

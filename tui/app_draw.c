@@ -79,9 +79,15 @@ static void summary_draw(const struct app *app, struct pane pane)
 	struct tally tally;
 	int x;
 
-	if (app->overlay == OVERLAY_FIND) {
-		x = pane_str(pane, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), "/");
-		x = pane_foreign(pane, x, 0, plain, slice_make(app->find, app->find_len));
+	if (app->overlay == OVERLAY_FIND || app->overlay == OVERLAY_COMMAND) {
+		bool find = app->overlay == OVERLAY_FIND;
+		struct slice typed = find ? slice_make(app->find, app->find_len) : slice_make(app->command, app->command_len);
+
+		/* Of a long line the end is shown. */
+		while (typed.len > 0 && (int)typed.len > pane.width - 2)
+			typed = slice_make(typed.data + 1, typed.len - 1);
+		x = pane_str(pane, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), find ? "/" : ":");
+		x = pane_foreign(pane, x, 0, plain, typed);
 		pane_str(pane, x, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE), " ");
 		return;
 	}

@@ -117,6 +117,18 @@ static void find_key(struct app *app, uint32_t key)
 	}
 }
 
+static void command_key(struct app *app, uint32_t key)
+{
+	if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C') || (key == TUI_KEY_BACKSPACE && app->command_len == 0)) {
+		app->overlay = OVERLAY_NONE;
+	} else if (key == TUI_KEY_ENTER) {
+		app->overlay = OVERLAY_NONE;
+		send_command(app, slice_make(app->command, app->command_len));
+	} else {
+		edit_text(app->command, &app->command_len, sizeof app->command, key);
+	}
+}
+
 static void add_target_job(struct app *app, uint32_t job, size_t cap)
 {
 	const struct tui_graph *graph = &app->model.graph;
@@ -338,14 +350,14 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		app->overlay = OVERLAY_HELP;
 		app->help_top = 0;
 		break;
+	case ACTION_COMMAND:
+		app->overlay = OVERLAY_COMMAND;
+		app->command_len = 0;
+		break;
 	case ACTION_REDRAW:
-		send_want(app, APP_REDRAW);
-		break;
 	case ACTION_SUSPEND:
-		send_want(app, APP_SUSPEND);
-		break;
 	case ACTION_QUIT:
-		send_want(app, APP_QUIT);
+		send_want(app, action == ACTION_QUIT ? APP_QUIT : action == ACTION_SUSPEND ? APP_SUSPEND : APP_REDRAW);
 		break;
 	default:
 		move(app, action);
@@ -357,7 +369,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 {
 	bool pasted = (key & TUI_KEY_PASTED) != 0;
 
-	if (pasted && app->overlay != OVERLAY_FIND && !decide_edits(app))
+	if (pasted && app->overlay != OVERLAY_FIND && app->overlay != OVERLAY_COMMAND && !decide_edits(app))
 		return;
 	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
 		/* The window is too small to show anything, so nothing may be changed. */
@@ -372,6 +384,8 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 	app->dirty = true;
 	if (app->overlay == OVERLAY_FIND)
 		find_key(app, key);
+	else if (app->overlay == OVERLAY_COMMAND)
+		command_key(app, key);
 	else if (app->overlay == OVERLAY_CONFIRM)
 		confirm_key(app, key);
 	else if (app->overlay == OVERLAY_DECIDE)

@@ -30,6 +30,13 @@ void send_want(struct app *app, enum app_want want)
 	add(app, want);
 }
 
+void send_command(struct app *app, struct slice text)
+{
+	struct app_request *request = add(app, APP_COMMAND);
+
+	request->text = arena_copy(&app->request_text, text);
+}
+
 static void send_unsubscribe(struct app *app, uint64_t id)
 {
 	struct app_request *request;

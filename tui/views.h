@@ -15,7 +15,7 @@
 #define DAG_NAME_MOST 28                 /* most cells of a name in the graph */
 #define WIDE_WIDTH 140                   /* from this width on, panes stand side by side */
 
-enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_DECIDE };
+enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_DECIDE, OVERLAY_COMMAND };
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE };
 
 enum dag_row_kind { ROW_NODE, ROW_LINK, ROW_MEMBER, ROW_MORE };
@@ -128,6 +128,8 @@ struct app {
 	struct log_view log;
 	char find[128];
 	size_t find_len;
+	char command[1024];              /* typed after : */
+	size_t command_len;
 
 	enum link_state link;
 	char cluster[140];               /* escaped */
@@ -160,6 +162,7 @@ void send_act(struct app *app, const struct msg_act *act);       /* texts are co
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
 void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
+void send_command(struct app *app, struct slice text);
 
 /* dialog_decide.c: decisions on gates */
 void decide_ask(struct app *app, enum action action);    /* opens the dialog for the selected job */

@@ -98,6 +98,26 @@ pane resize-window -x 50 -y 20
 ok 'too small a window is said so' until_true 10 sees 'need 60x16, have 50x20'
 pane resize-window -x 150 -y 40
 ok 'a wide one shows the graph beside the list' until_true 10 sees "RUNS.*DAG|DAG .*#"
+keys ':'
+keys -l 'version'
+ok 'a command can be typed' until_true 10 sees '^:version'
+keys Enter
+ok 'it runs, and what it prints stays until Enter' until_true 10 sees '^-- press Enter --'
+ok 'on a screen of its own' sees '^titan [0-9]'
+keys Enter
+ok 'then the dashboard is back' until_true 10 sees 'titan default rw LIVE'
+keys ':'
+keys -l 'wait all'
+keys Escape
+gone() { ! sees "$1"; }
+ok 'Escape forgets a command' until_true 10 gone '^:wait'
+keys ':'
+until_true 10 sees '^:'
+keys -l 'show 4711'
+keys Enter
+ok 'a command that fails says so' until_true 10 sees '^-- exit status 4, press Enter --'
+keys Enter
+ok 'and the dashboard is back again' until_true 10 sees 'titan default rw LIVE'
 keys q
 ok 'q leaves' until_true 10 sees 'shell>'
 keys 'echo status $?; stty -a | grep -ow -- "-*icanon"' Enter

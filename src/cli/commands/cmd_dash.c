@@ -35,6 +35,8 @@ int cmd_dash(struct cli *cli)
 		.size = option_value(invocation, OPT_dash_size),
 		.clock = option_value(invocation, OPT_dash_clock),
 		.exit_idle = exit_after != NULL,
+		.session = cli->session,
+		.cluster = cli->settings.cluster,
 	};
 	int status;
 

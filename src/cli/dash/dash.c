@@ -132,6 +132,9 @@ static void do_requests(struct dash *dash)
 		case APP_QUIT:
 			dash->quit = true;
 			break;
+		case APP_COMMAND:
+			dash_command(dash, request.text);
+			break;
 		case APP_SUSPEND:
 			dash_suspend(dash);
 			break;

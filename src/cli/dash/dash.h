@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/statedir.h"
+#include "cli/session/session.h"
 #include "proto/error.h"
 
 struct dash_options {                    /* options as typed; NULL: not given */
@@ -22,6 +23,8 @@ struct dash_options {                    /* options as typed; NULL: not given */
 	const char *size;                /* size of the picture, WxH; default 80x24 */
 	const char *clock;               /* fixed time for the picture: 2026-11-18T14:02:30Z */
 	bool exit_idle;                  /* --exit-after=idle: leave when all requested data is drawn */
+	struct session *session;         /* where commands typed after : run */
+	const char *cluster;             /* the cluster that they are about; NULL: the default one */
 };
 
 /* Return the exit status; error is set if it isn't 0. */

@@ -41,5 +41,7 @@ void dash_close_terminal(struct dash *dash);             /* may be called when o
 void dash_read_keys(struct dash *dash);
 void dash_expire_keys(struct dash *dash); /* takes an incomplete key sequence as it is: nothing more came */
 void dash_suspend(struct dash *dash);
+/* Leave the screen to a command until a person has read what it printed. */
+void dash_command(struct dash *dash, struct slice text);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The dashboard's terminal: set up, put back, resize, suspend; keys and signals. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "cli/dash/dash_internal.h"
+#include "cli/repl/repl.h"
 
 #define GONE_MS     500                  /* how long to try to write the last bytes to a terminal */
 
@@ -92,6 +95,61 @@ void dash_suspend(struct dash *dash)
 	sigprocmask(SIG_UNBLOCK, &stop, NULL);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	resume(dash);
+}
+
+/* Wait until Enter or Ctrl-C is pressed. */
+static void wait_for_enter(struct dash *dash)
+{
+	struct pollfd fds[] = {
+		{ .fd = dash->tty.fd, .events = POLLIN }, { .fd = dash->signals, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+	char bytes[256];
+
+	for (;;) {
+		poll(fds, 2, -1);
+		if (fds[0].revents) {
+			ssize_t got = read(dash->tty.fd, bytes, sizeof bytes);
+
+			if (got <= 0 || memchr(bytes, '\n', (size_t)got))
+				return;
+		}
+		if (fds[1].revents && read(dash->signals, &info, sizeof info) == sizeof info && info.ssi_signo != SIGWINCH &&
+		    info.ssi_signo != SIGCONT && info.ssi_signo != SIGTSTP) {
+			dash->quit |= info.ssi_signo != SIGINT;
+			return;
+		}
+	}
+}
+
+void dash_command(struct dash *dash, struct slice text)
+{
+	struct session session = *dash->options->session;
+	char *line = mem_text(text);
+	struct buf told = { 0 };
+	bool whole;
+	int status;
+
+	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0) {
+		dash->quit = true;
+	} else if (dash->screen && line[strspn(line, " ")] != '\0') {
+		screen_leave(dash->screen, &dash->tty.out);
+		tty_drain(&dash->tty, GONE_MS);
+		tty_restore(&dash->tty);
+		session.interrupts = true;
+		status = repl_run_text(&session, dash->options->cluster, line, &whole);
+		if (!whole)
+			buf_add_str(&told, "titan: this is no whole command that can run here\n");
+		if (status != 0)
+			buf_addf(&told, "-- exit status %d, press Enter --", status);
+		else
+			buf_add_str(&told, "-- press Enter --");
+		session.err.write_cb(session.err.arg, told.data, told.len);
+		wait_for_enter(dash);
+		resume(dash);
+	}
+	buf_free(&told);
+	mem_free(line);
 }
 
 void dash_read_signals(struct dash *dash)
