@@ -14,11 +14,13 @@ man_pages = \
 	man/titan-dlq.1 \
 	man/titan-down.1 \
 	man/titan-drain.1 \
+	man/titan-events.1 \
 	man/titan-explain.1 \
 	man/titan-fsck.1 \
 	man/titan-graph.1 \
 	man/titan-group.1 \
 	man/titan-help.1 \
+	man/titan-history.1 \
 	man/titan-hold.1 \
 	man/titan-lock.1 \
 	man/titan-logs.1 \

@@ -34,6 +34,7 @@ schema_files = \
 	share/schema/explain.json \
 	share/schema/fsck.json \
 	share/schema/group.json \
+	share/schema/history.json \
 	share/schema/hold.json \
 	share/schema/lock.json \
 	share/schema/ls.json \
@@ -100,6 +101,8 @@ decision_files = \
 	share/doc/decisions/0031-eight-rows-are-one-statement.md \
 	share/doc/decisions/0036-reasons-come-with-the-page.md \
 	share/doc/decisions/0037-fields-have-one-name.md \
+	share/doc/decisions/0040-an-earlier-time-has-a-master-of-its-own.md \
+	share/doc/decisions/0041-pruned-runs-leave-bare-facts.md \
 	share/doc/decisions/0042-completion-asks-titan.md \
 	share/doc/decisions/0043-the-console-is-one-loop.md \
 	share/doc/decisions/0044-peers-are-known-by-keys.md

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -230,7 +230,7 @@ CREATE TABLE schedule_part (
 CREATE TABLE event (
 	turn INTEGER PRIMARY KEY,
 	wall_ms INTEGER NOT NULL, -- UTC
-	body BLOB NOT NULL -- event records, one after the other
+	body BLOB NOT NULL -- event and happening records, one after the other
 ) STRICT;
 
 -- what people and jobs did; each row has the hash of the one before, so a changed or missing row is noticed
@@ -272,6 +272,20 @@ CREATE TABLE token (
 	made_by TEXT NOT NULL, -- name of the principal who added it
 	PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
+
+-- history: what is still known of runs that were pruned
+CREATE TABLE pruned_run (
+	run INTEGER PRIMARY KEY, -- number
+	name TEXT NOT NULL,
+	owner TEXT NOT NULL, -- who submitted it
+	schedule TEXT NOT NULL, -- that began it
+	state INTEGER NOT NULL, -- enum run_state when it ended
+	jobs INTEGER NOT NULL, -- how many it had
+	submitted_ms INTEGER NOT NULL, -- UTC
+	ended_ms INTEGER NOT NULL, -- UTC
+	wall_ms INTEGER NOT NULL, -- UTC; when it was pruned
+	person TEXT NOT NULL -- who asked for that; empty: a rule of the master
+) STRICT;
 
 -- what a start reads
 CREATE INDEX run_live ON run (run) WHERE ended_ms = 0;

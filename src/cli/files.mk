@@ -28,8 +28,10 @@ cli_sources = \
 	src/cli/commands/cmd_demo.c \
 	src/cli/commands/cmd_dlq.c \
 	src/cli/commands/cmd_down.c \
+	src/cli/commands/cmd_events.c \
 	src/cli/commands/cmd_explain.c \
 	src/cli/commands/cmd_graph.c \
+	src/cli/commands/cmd_history.c \
 	src/cli/commands/cmd_lock.c \
 	src/cli/commands/cmd_logs.c \
 	src/cli/commands/cmd_look.c \
@@ -56,8 +58,12 @@ cli_sources = \
 	src/cli/commands/dispatch.c \
 	src/cli/commands/dry_run.c \
 	src/cli/commands/dry_run.h \
+	src/cli/commands/event_words.c \
+	src/cli/commands/event_words.h \
 	src/cli/commands/explain.h \
 	src/cli/commands/explain_fold.c \
+	src/cli/commands/history_merge.c \
+	src/cli/commands/history_merge.h \
 	src/cli/commands/listing.c \
 	src/cli/commands/listing.h \
 	src/cli/commands/logs.h \
@@ -68,6 +74,8 @@ cli_sources = \
 	src/cli/commands/logs_many.h \
 	src/cli/commands/logs_one.c \
 	src/cli/commands/logs_start.c \
+	src/cli/commands/moment.c \
+	src/cli/commands/moment.h \
 	src/cli/commands/outputs.c \
 	src/cli/commands/outputs.h \
 	src/cli/commands/prune.h \

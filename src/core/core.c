@@ -29,6 +29,7 @@ struct core *core_new(const struct core_config *config)
 	core->grace_ms = config->grace_ms ? config->grace_ms : LIMIT_GRACE_MS;
 	core->ending_ms = config->ending_ms ? config->ending_ms : LIMIT_ENDING_MS;
 	core->prefetch_off = config->prefetch_off;
+	core->of_then = config->of_then;
 	core->boot_id = config->boot_id;
 	core->next_run = 1;
 	core->next_job = 1;

@@ -25,6 +25,7 @@ struct core_config {
 	/* Time limits of workers and endings; 0: the default in limits.def. */
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
+	bool of_then;                    /* the rows are of an earlier time: who was connected then isn't known */
 	uint64_t boot_id;                /* identifies this boot of the machine; 0: counts as a new boot */
 };
 
@@ -135,6 +136,8 @@ struct input_prune {
 	uint64_t turns_from, turns_until;        /* turns whose history is removed, without turns_until; equal: none */
 	uint64_t past_from, past_until;          /* turns whose rows of change are to be removed, without past_until */
 	uint64_t acts_from, acts_until;          /* acts to be removed, without acts_until; the latest always stays */
+	uint64_t facts_from, facts_until;        /* pruned runs that are to be forgotten altogether, without facts_until */
+	struct slice person;             /* who wants these runs pruned; empty: a rule of the master */
 	struct slice asked;              /* a person's request in words; empty: a further step of an earlier request */
 };
 

@@ -123,6 +123,7 @@ struct core {
 	uint64_t pid;
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;
+	bool of_then;
 
 	struct now now;
 	struct outbox *outbox;           /* outbox of the turn that is being decided */

@@ -158,6 +158,43 @@ bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *
 	return true;
 }
 
+bool page_add_act(struct answer_page *page, const struct rec_act_row *row)
+{
+	size_t bytes = 128 + row->name.len + row->origin.len + row->verb.len + row->target.len + row->before.len + row->after.len +
+		       row->reason.len;
+
+	if (page->snapshot.acts.n == page->limit || !page_has_room(page, bytes, 28))
+		return false;
+	PAGE_ADD(page, acts, row);
+	return true;
+}
+
+bool page_add_event(struct answer_page *page, const struct rec_event_row *row)
+{
+	size_t bytes = 96 + row->name.len + row->worker.len, nodes = 32;
+
+	for (size_t i = 0; i < row->act.n; i++) {
+		const struct rec_act_row *act = &row->act.at[i];
+
+		bytes += 128 + act->name.len + act->origin.len + act->verb.len + act->target.len + act->before.len + act->after.len +
+			 act->reason.len;
+		nodes += 28;
+	}
+	if (page->snapshot.events.n == page->limit || !page_has_room(page, bytes, nodes))
+		return false;
+	PAGE_ADD(page, events, row);
+	return true;
+}
+
+bool page_add_pruned(struct answer_page *page, const struct rec_pruned_row *row)
+{
+	if (page->snapshot.pruned_runs.n == page->limit ||
+	    !page_has_room(page, 96 + row->name.len + row->owner.len + row->schedule.len + row->person.len, 22))
+		return false;
+	PAGE_ADD(page, pruned_runs, row);
+	return true;
+}
+
 uint64_t page_add_workers(struct master *master, struct answer_page *page, uint64_t after)
 {
 	struct rec_worker_row row;

@@ -7,6 +7,7 @@
 #include "master/internal.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "master/dispatch.h"
 #include "master/logs.h"
 #include "master/remote.h"
@@ -137,6 +138,26 @@ static enum err on_set(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
+/* Which rows a question about the past wants; NULL: all. */
+static struct query_filter *filter_of(const struct peer_session *session, const struct msg_query *msg)
+{
+	struct query_filter *filter;
+
+	if (!msg->mine && msg->by.len == 0 && msg->verb.len == 0 &&
+	    msg->kinds == 0 && msg->skip == 0 && !msg->wait)
+		return NULL;
+	filter = mem_zalloc(sizeof(*filter));
+	*filter = (struct query_filter){
+		.mine = msg->mine, .principal = session->principal.id,
+		.by_len = msg->by.len, .verb_len = msg->verb.len, .kinds = msg->kinds, .skip = msg->skip, .wait = msg->wait,
+	};
+	if (msg->by.len > 0)
+		memcpy(filter->by, msg->by.data, msg->by.len);
+	if (msg->verb.len > 0)
+		memcpy(filter->verb, msg->verb.data, msg->verb.len);
+	return filter;
+}
+
 static enum err on_query(struct incoming_frame *in)
 {
 	struct msg_query msg;
@@ -152,6 +173,8 @@ static enum err on_query(struct incoming_frame *in)
 		error_set(&error, ERR_INVALID, "unknown question number %llu", (unsigned long long)msg.what);
 	if (msg.what == QUERY_RUNS)
 		msg.job = msg.name;
+	if (msg.by.len > LIMIT_NAME_MAX_LEN || msg.verb.len > LIMIT_NAME_MAX_LEN)
+		error_set(&error, ERR_INVALID, "by and verb have at most %d bytes", LIMIT_NAME_MAX_LEN);
 	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
@@ -166,6 +189,7 @@ static enum err on_query(struct incoming_frame *in)
 	query->reasons = msg.reasons;
 	query->since_ms = msg.since_ms;
 	query->until_ms = msg.until_ms;
+	query->filter = filter_of(in->session, &msg);
 	query->job_len = msg.job.len;
 	if (msg.job.len > 0)
 		memcpy(query->job, msg.job.data, msg.job.len);

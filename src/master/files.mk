@@ -12,7 +12,9 @@ master_sources = \
 	src/master/graphs.c \
 	src/master/history.c \
 	src/master/history.h \
+	src/master/history_events.c \
 	src/master/history_page.c \
+	src/master/history_past.c \
 	src/master/identity.c \
 	src/master/identity.h \
 	src/master/ids.c \
@@ -74,6 +76,7 @@ master_sources = \
 	src/master/store_room.c \
 	src/master/sweep.c \
 	src/master/sweep.h \
+	src/master/then.c \
 	src/master/turn.c \
 	src/master/upload.c \
 	src/master/upload.h \

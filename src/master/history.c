@@ -73,6 +73,10 @@ static void ask(struct master *master, struct history *history, enum stage stage
 	question->from = from;
 	question->limit = limit;
 	question->owner = history;
+	if (what == READ_EVENTS) {
+		question->since_ms = history->query->since_ms;
+		question->skip = history->query->filter ? history->query->filter->skip : 0;
+	}
 	if (what == READ_RUNS)
 		question->run = history->query->cursor;
 	store_ask(master->store, question);
@@ -101,6 +105,13 @@ void history_ask(struct master *master, struct query *query)
 		ask(master, history, STAGE_DEAD, READ_DEAD, query->cursor ? query->cursor : INT64_MAX, page_limit(query));
 	else if (query->what == QUERY_DECISIONS)
 		ask(master, history, STAGE_DECISIONS, READ_DECISIONS, query->cursor ? query->cursor : INT64_MAX, 0);
+	else if (query->what == QUERY_ACTS)
+		ask(master, history, STAGE_ACTS, READ_ACTS_DOWN, query->cursor ? query->cursor : INT64_MAX,
+		    query->filter || query->run || query->until_ms ? 0 : page_limit(query));
+	else if (query->what == QUERY_EVENTS)
+		ask(master, history, STAGE_EVENTS, READ_EVENTS, query->cursor, 0);
+	else if (query->what == QUERY_PRUNED)
+		ask(master, history, STAGE_PRUNED, READ_PRUNED_DOWN, query->cursor ? query->cursor : INT64_MAX, page_limit(query));
 	else if (query->what == QUERY_RUNS)
 		ask(master, history, STAGE_RUNS, READ_RUNS, 0, page_limit(query));
 	else
@@ -335,6 +346,15 @@ void history_answers(struct master *master)
 			break;
 		case STAGE_DECISIONS:
 			history_decisions(master, history, answer);
+			break;
+		case STAGE_ACTS:
+			history_acts(master, history, answer);
+			break;
+		case STAGE_PRUNED:
+			history_pruned(master, history, answer);
+			break;
+		case STAGE_EVENTS:
+			history_events(master, history, answer);
 			break;
 		case STAGE_RUN:
 			on_run(master, history, answer);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Shared by the parts of reading history: history.c asks the store step by step and decides what a question
- * leads to; history_page.c turns the rows read into answers.
+ * leads to; history_page.c, history_past.c and
+ * history_events.c turn the rows read into answers.
  */
 #ifndef TITAN_MASTER_HISTORY_H
 #define TITAN_MASTER_HISTORY_H
 
 #include "master/internal.h"
 
-enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_DECISIONS, STAGE_RUN, STAGE_SPECS, STAGE_JOBS };
+enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_DECISIONS, STAGE_RUN, STAGE_SPECS, STAGE_JOBS, STAGE_ACTS, STAGE_PRUNED, STAGE_EVENTS };
 
 struct specs {                           /* a run's graph, shared by all who page through the run */
 	unsigned holders;
@@ -49,5 +50,13 @@ bool walk_find(const struct store_query *specs, const struct query *query, uint6
 /* Last step: send the page and forget the question. */
 void history_jobs(struct master *master, struct history *history, struct store_query *answer);
 void history_decisions(struct master *master, struct history *history, struct store_query *answer);
+
+/* history_past.c */
+void history_act_row(const struct row_act *row, struct rec_act_row *ret_row);   /* its texts are those of the stored row */
+void history_acts(struct master *master, struct history *history, struct store_query *answer);
+void history_pruned(struct master *master, struct history *history, struct store_query *answer);
+
+/* history_events.c */
+void history_events(struct master *master, struct history *history, struct store_query *answer);
 
 #endif

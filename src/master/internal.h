@@ -141,6 +141,15 @@ struct master_turn {
 #define QUERY_IS_AGAIN 101            /* value of query.what: submit a run once more */
 #define QUERY_IS_LOG_READ 102         /* value of query.what: a log read that waits for its turn */
 
+struct query_filter {                    /* of questions about the past: which rows are wanted */
+	bool mine;                       /* only acts of this principal */
+	uint64_t principal;
+	uint64_t kinds, skip;            /* for EVENTS */
+	bool wait;
+	size_t by_len, verb_len;
+	uint8_t by[LIMIT_NAME_MAX_LEN], verb[LIMIT_NAME_MAX_LEN];
+};
+
 struct query {
 	uint64_t conn, id;
 	uint64_t what;
@@ -159,6 +168,7 @@ struct query {
 	uint8_t job[TARGET_MAX_LEN];
 	struct store_query *found;       /* for a query of runs: the rows that the store answered */
 	struct msg_log_read log_read;    /* the request of QUERY_IS_LOG_READ */
+	struct query_filter *filter;     /* NULL: all rows are wanted */
 	struct askers *askers;           /* the class of the client that asked */
 	bool under_way;                  /* the query counts among the questions that the store has */
 	struct query *next;
@@ -180,6 +190,9 @@ struct master {
 	struct ev_timer due_timer;       /* timer set to the time of core_next_due */
 	int64_t due_ns;                  /* the time to which due_timer is set */
 	struct ev_timer publish_timer, end_timer;
+	struct ev_timer then_timer;      /* of a master that shows an earlier time: ends it when nobody asks any more */
+	unsigned then_idle;
+	uint64_t then_turn;
 	struct ev_async store_wake, logs_wake;
 	struct ev_check woken;
 	struct ev_prepare about_to_sleep;
@@ -210,6 +223,8 @@ struct master {
 	struct askers *log_readers[LOG_READERS_MAX];
 	size_t log_reader_first, log_reader_count;
 	struct ev_timer pressure_timer;  /* timer that runs while a class has too many unread answers */
+	struct query *waiting;           /* questions for events that there weren't yet */
+	uint64_t events_turn;            /* the latest durable turn with events, since the start */
 	struct history *histories;       /* list of the questions that the store is working on */
 	size_t copies;                   /* number of backups under way */
 	struct specs *specs;             /* the graph of the finished run that was last asked for */
@@ -246,6 +261,9 @@ struct master {
 /* Start serving: what loading decided is durable, or can't become so for lack of room. */
 void master_serve(struct master *master);
 void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
+
+/* then.c: a master that shows an earlier time */
+void then_begin(struct master *master);
 
 /* master_loop.c */
 void loop_init(struct master *master);
@@ -331,6 +349,9 @@ bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
 bool page_add_token(struct answer_page *page, const struct rec_token_row *row);
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
+bool page_add_act(struct answer_page *page, const struct rec_act_row *row);
+bool page_add_event(struct answer_page *page, const struct rec_event_row *row);
+bool page_add_pruned(struct answer_page *page, const struct rec_pruned_row *row);
 /* Add rows of workers, after the one given. Returns the cursor to go on with, or 0. */
 uint64_t page_add_workers(struct master *master, struct answer_page *page, uint64_t after);
 
@@ -433,6 +454,9 @@ bool scope_has_run(const struct peer_session *session, uint64_t run);
 void history_ask(struct master *master, struct query *query);
 void history_answers(struct master *master);                     /* handle the answers that the store has ready */
 void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
+/* Ask again for those who wait for events, when a turn with events is durable. */
+void history_events_came(struct master *master);
+void history_forget_waiting(const struct peer_session *session);         /* the session closes */
 /* Called when the core has taken the rows of a run to be opened again. */
 void history_reopened(struct master *master, struct history *history);
 void history_free_answer(struct store_query *answer);            /* frees an answer of the store, which may be NULL */

@@ -128,6 +128,7 @@ static struct query *take(struct peer_session *session, struct query **at)
 void line_forget(struct peer_session *session)
 {
 	list_remove(session);
+	history_forget_waiting(session);
 	while (session->asked)
 		query_free(session->master, take(session, &session->asked));
 }

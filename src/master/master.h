@@ -25,6 +25,7 @@ struct master_options {
 	uint64_t upload_bytes;           /* for tests: upload limits; 0: those of budget.h */
 	int64_t upload_yield_ms;         /* for tests: UPLOAD_YIELD_NS in ms; 0: that of budget.h */
 	struct prune_rules prune;
+	int64_t as_of_ms;                /* show the store as of then, and change nothing; 0: an ordinary master */
 	struct people people;            /* users who may connect, besides the master's own */
 	const char *listen;              /* TCP addresses to listen on, separated by commas; NULL or empty: none */
 };

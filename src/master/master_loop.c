@@ -35,7 +35,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 		ev_break(loop, EVBREAK_ALL);
 	/* With TURNS_MAX turns under way the store wakes us; a timer in the past would spin. */
 	due_ns = TIME_NEVER;
-	if (master->serving && !master->ending && master->commits.depth < TURNS_MAX)
+	if (master->serving && !master->ending && master->commits.depth < TURNS_MAX && master->options.as_of_ms == 0)
 		due_ns = core_next_due(master->core);
 	if (due_ns == master->due_ns && (due_ns == TIME_NEVER || ev_is_active(&master->due_timer)))
 		return;

@@ -308,6 +308,8 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 		error_system(&error, -result, "the system doesn't tell which user this connection belongs to");
 	if (result < 0 || principal_of(&identity, &master->options.people, &session->principal, &error) != ERR_NONE)
 		session_fail(session, &error);
+	else if (master->options.as_of_ms != 0)
+		session->principal.roles = UINT32_C(1) << ROLE_VIEWER;
 }
 
 void session_close_all(struct master *master)

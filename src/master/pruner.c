@@ -278,10 +278,10 @@ size_t prune_left(const struct master *master)
 	return count;
 }
 
-static void sweep_add(struct master *master, uint64_t conn, const struct msg_prune *rule)
+static void sweep_add(struct master *master, const struct peer_session *session, const struct msg_prune *rule)
 {
 	struct pruner *pruner = master->pruner;
-	struct sweep *sweep = sweep_new(conn, rule);
+	struct sweep *sweep = sweep_new(session, rule);
 
 	*pruner->end = sweep;
 	pruner->end = &sweep->next;
@@ -335,7 +335,7 @@ enum err on_prune(struct incoming_frame *in)
 	}
 	if (!msg.dry)
 		prune_asked(in, &msg);
-	sweep_add(in->master, in->session->id, &msg);
+	sweep_add(in->master, in->session, &msg);
 	prune_go(in->master);
 	return ERR_NONE;
 }
@@ -353,9 +353,9 @@ static void every_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	if (master->pruner->first)
 		return;
 	if (runs.older_ms || runs.keep || runs.history_ms)
-		sweep_add(master, 0, &runs);
+		sweep_add(master, NULL, &runs);
 	if (logs.log_bytes)
-		sweep_add(master, 0, &logs);
+		sweep_add(master, NULL, &logs);
 	prune_go(master);
 }
 
@@ -368,7 +368,7 @@ void prune_history(struct master *master)
 	if (master->now.mono_ns < pruner->history_ns || pruner->first || rule.past_ms + rule.past_bytes + rule.acts_ms == 0)
 		return;
 	pruner->history_ns = master->now.mono_ns + rules->every_ms * NS_PER_MS;
-	sweep_add(master, 0, &rule);
+	sweep_add(master, NULL, &rule);
 	prune_go(master);
 }
 

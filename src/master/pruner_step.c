@@ -68,9 +68,12 @@ static void step_history(const struct pruner *pruner, const struct sweep *sweep,
 	} else if (sweep->history == HISTORY_PAST) {
 		prune->past_from = from;
 		prune->past_until = until;
-	} else {
+	} else if (sweep->history == HISTORY_ACTS) {
 		prune->acts_from = from;
 		prune->acts_until = until;
+	} else {
+		prune->facts_from = from;
+		prune->facts_until = until;
 	}
 }
 
@@ -84,7 +87,7 @@ static void history_stepped(struct pruner *pruner)
 		sweep->sum.turns += count;
 	else if (sweep->history == HISTORY_PAST)
 		sweep->sum.past += count;
-	else
+	else if (sweep->history == HISTORY_ACTS)
 		sweep->sum.acts += count;
 	prune_drop_answer(&pruner->turns);
 }
@@ -103,8 +106,10 @@ void step_begin(struct master *master)
 	input->prune = (struct input_prune){
 		.rows = pruner->step_rows, .row_count = count, .gone = pruner->told, .gone_count = pruner->told_count,
 	};
-	if (count > 0)
+	if (count > 0) {
 		input->prune.rule = sweep_rule(sweep, pruner->as_of);
+		input->prune.person = slice_str(sweep->person);
+	}
 	if (pruner->turns)
 		step_history(pruner, sweep, &input->prune);
 	pruner->stepping = true;
@@ -127,7 +132,7 @@ void prune_stepped(struct master *master, const struct input_prune *prune)
 	mem_free(pruner->told);
 	pruner->told = NULL;
 	pruner->told_count = 0;
-	if (prune->turns_until + prune->past_until + prune->acts_until > 0)
+	if (prune->turns_until + prune->past_until + prune->acts_until + prune->facts_until > 0)
 		history_stepped(pruner);
 }
 

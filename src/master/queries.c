@@ -32,6 +32,7 @@ void query_free(struct master *master, struct query *query)
 	if (query->under_way)
 		line_reader_done(master, query->askers, READER_STORE);
 	history_free_answer(query->found);
+	mem_free(query->filter);
 	mem_free(query);
 }
 
@@ -207,6 +208,9 @@ void query_run(struct master *master, struct master_turn *turn, struct query *qu
 		query_names(master, turn, query);
 		break;
 	case QUERY_DECISIONS:
+	case QUERY_ACTS:
+	case QUERY_EVENTS:
+	case QUERY_PRUNED:
 	case QUERY_IS_ACT:
 	case QUERY_IS_AGAIN:
 		history_ask(master, query);

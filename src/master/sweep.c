@@ -6,11 +6,14 @@
 
 #include "base/mem.h"
 
-struct sweep *sweep_new(uint64_t conn, const struct msg_prune *rule)
+struct sweep *sweep_new(const struct peer_session *session, const struct msg_prune *rule)
 {
 	struct sweep *sweep = mem_zalloc(sizeof(*sweep));
 
-	sweep->conn = conn;
+	if (session) {
+		sweep->conn = session->id;
+		memcpy(sweep->person, session->principal.name, sizeof(sweep->person));
+	}
 	sweep->rule = *rule;
 	return sweep;
 }
@@ -24,14 +27,15 @@ void sweep_free(struct sweep *sweep)
 
 static uint64_t history_ms(const struct sweep *sweep, unsigned history)
 {
-	const uint64_t ages[] = { sweep->rule.history_ms, sweep->rule.past_ms, sweep->rule.acts_ms };
+	const uint64_t ages[] = { sweep->rule.history_ms, sweep->rule.past_ms, sweep->rule.acts_ms,
+				  sweep->rule.acts_ms };
 
 	return ages[history];
 }
 
 bool sweep_history(struct sweep *sweep, enum store_what *ret_what)
 {
-	static const enum store_what reads[] = { READ_TURNS, READ_CHANGES, READ_ACTS };
+	static const enum store_what reads[] = { READ_TURNS, READ_CHANGES, READ_ACTS, READ_PRUNED };
 
 	while (sweep->history < HISTORIES && history_ms(sweep, sweep->history) == 0 &&
 	       (sweep->history != HISTORY_PAST || sweep->rule.past_bytes == 0))
@@ -53,7 +57,16 @@ static uint64_t number_at(struct slice bytes, size_t place)
 
 static int64_t wall_ms_of(const struct row *row)
 {
-	return row->table == TABLE_event ? row->event.wall_ms : row->table == TABLE_change ? row->change.wall_ms : row->act.wall_ms;
+	switch (row->table) {
+	case TABLE_event:
+		return row->event.wall_ms;
+	case TABLE_change:
+		return row->change.wall_ms;
+	case TABLE_act:
+		return row->act.wall_ms;
+	default:
+		return row->pruned_run.wall_ms;
+	}
 }
 
 size_t sweep_history_goes(const struct sweep *sweep, const struct store_query *rows)

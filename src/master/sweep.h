@@ -12,10 +12,11 @@
 #define SWEEP_SHOWN 5
 
 /* The kinds of history, which belong to no run. Each has a rule of its own. */
-enum history_kind { HISTORY_EVENTS, HISTORY_PAST, HISTORY_ACTS, HISTORIES };
+enum history_kind { HISTORY_EVENTS, HISTORY_PAST, HISTORY_ACTS, HISTORY_RUNS, HISTORIES };
 
 struct sweep {
 	uint64_t conn;                   /* connection of the asker; 0: the automatic rules */
+	char person[LIMIT_NAME_MAX_LEN + 1];     /* name of the asker; empty: the automatic rules */
 	struct msg_prune rule;
 	/* when the sweep began; newer history stays, because each step of the sweep adds a turn itself */
 	int64_t begun_ms;
@@ -35,7 +36,8 @@ struct sweep {
 	struct sweep *next;
 };
 
-struct sweep *sweep_new(uint64_t conn, const struct msg_prune *rule);
+/* session: the asker; NULL: the automatic rules. */
+struct sweep *sweep_new(const struct peer_session *session, const struct msg_prune *rule);
 void sweep_free(struct sweep *sweep);
 void sweep_begin(struct sweep *sweep, const struct core *core);
 /* gives the sweep the sizes of logs, which it takes over */

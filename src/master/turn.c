@@ -170,10 +170,23 @@ static bool was_deaf(const struct master *master)
 	return due_ns != TIME_NEVER && master->now.mono_ns - due_ns > master->options.lease_ms * NS_PER_MS / 4;
 }
 
+/* A master of an earlier time decides nothing: it answers questions, and the time stands still. */
+static void decide_then(struct master *master, struct master_turn *turn)
+{
+	/* Answers name the turn of then; the turns of this process, which aren't written, have numbers behind it. */
+	turn->outbox.turn = master->commits.durable;
+	line_run(master, turn);
+	turn->outbox.turn = ++master->then_turn;
+}
+
 static void decide(struct master *master, struct master_turn *turn)
 {
 	bool deaf;
 
+	if (master->options.as_of_ms != 0) {
+		decide_then(master, turn);
+		return;
+	}
 	master->now = clock_now();
 	deaf = was_deaf(master);
 	core_turn_begin(master->core, master->now, &turn->outbox);
@@ -234,6 +247,8 @@ bool turn_wanted(const struct master *master)
 		return false;
 	if (master->ending)
 		return master->inbox.count > 0;
+	if (master->options.as_of_ms != 0)
+		return master->asked || master->again;
 	return master->inbox.count > 0 || master->asked || master->again ||
 	       core_next_due(master->core) <= clock_mono_ns();
 }
@@ -281,22 +296,36 @@ static void tell_logs(struct master *master, const struct outbox *outbox)
 	}
 }
 
+static bool has_events(const struct outbox *outbox)
+{
+	for (size_t i = outbox->row_count; i > 0; i--)
+		if (outbox->rows[i - 1].table == TABLE_event)
+			return true;
+	return false;
+}
+
 void turn_reveal(struct master *master)
 {
 	struct outbox *outbox;
-	bool any = false;
+	bool any = false, events = false;
 
 	while ((outbox = commit_queue_reveal(&master->commits))) {
 		struct master_turn *turn = (struct master_turn *)outbox;
 
 		reveal_send(master, turn);
 		tell_logs(master, outbox);
+		if (has_events(outbox)) {
+			master->events_turn = outbox->turn;
+			events = true;
+		}
 		master->awaited -= turn->awaited;
 		if (turn->end)
 			master_end(master, "asked to");
 		turn_free(master, turn);
 		any = true;
 	}
+	if (events)
+		history_events_came(master);
 	if (any)
 		prune_revealed(master);
 	if (any && publish_may_sweep(master))

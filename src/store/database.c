@@ -371,6 +371,7 @@ int database_checkpoint(struct database *database, int mode)
 
 void database_close(struct database *database)
 {
+	job_names_free(database->job_names);
 	sqlite3_finalize(database->begin);
 	sqlite3_finalize(database->commit);
 	sqlite3_finalize(database->rollback);

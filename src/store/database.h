@@ -12,7 +12,7 @@
 #include "store/store.h"
 #include "store/tables.h"
 
-#define READ_COUNT (READ_TURNS + 1)
+#define READ_COUNT READ_LIMIT
 
 #define PUT_GROUP 8                      /* rows of a table that one statement puts */
 
@@ -33,6 +33,7 @@ struct database {
 	sqlite3_stmt *read[READ_COUNT];
 	struct put_group groups[TABLE_COUNT];
 	struct past past;
+	struct job_names *job_names;     /* names of jobs that were read last; NULL: none were */
 	int log_pages;                   /* pages in the write-ahead log since it was last begun anew */
 	int copied_pages;                /* how many of log_pages are in the database file */
 };
@@ -88,5 +89,19 @@ enum err read_check_letters(struct database *database, struct error *error);
 enum err read_check_acts(struct database *database, struct error *error);
 enum err read_live(struct database *database, store_load_cb *load_cb, void *arg, struct error *error);
 int read_answer(struct database *database, struct store_query *query);
+/* Read one row into the arena by a prepared statement. *ret_found: whether there is one. */
+int read_one(struct database *database, enum store_what what, uint64_t run, uint64_t from, struct arena *arena, struct row *ret_row,
+	     bool *ret_found);
+
+/* read_events.c */
+/* Add to the answer to READ_EVENTS the acts and jobs that its rows are about. */
+int events_complete(struct database *database, struct store_query *query);
+/* Find the first turn with history at or after this time; 0: there is none. */
+int events_turn_at(struct database *database, int64_t wall_ms, int64_t *ret_turn);
+
+/* job_names.c */
+/* Find a job's name by its number and its run's. Empty: the run was pruned. The name is copied to the arena. */
+int job_name_read(struct database *database, uint64_t run, uint64_t job, struct arena *arena, struct slice *ret_name);
+void job_names_free(struct job_names *names);
 
 #endif

@@ -10,6 +10,7 @@ store_sources = \
 	src/store/database.h \
 	src/store/gather.c \
 	src/store/gather.h \
+	src/store/job_names.c \
 	src/store/ladder.c \
 	src/store/ladder.h \
 	src/store/mark.c \
@@ -20,6 +21,7 @@ store_sources = \
 	src/store/past_body.c \
 	src/store/past_replay.c \
 	src/store/read.c \
+	src/store/read_events.c \
 	src/store/restore.c \
 	src/store/ring.c \
 	src/store/ring.h \

@@ -68,6 +68,8 @@ enum err past_replay(struct database *database, uint64_t turn, store_load_cb *lo
 enum err past_replay_live(struct database *database, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
 /* Set *ret_gap if the newest turn has no row of `change`: it was written without room, or by an older version. */
 enum err past_has_gap(struct database *database, bool *ret_gap, struct error *error);
+/* Does the work of store_rewind. */
+enum err past_rewind(struct database *database, const struct store_moment *wanted, struct store_moment *ret, struct error *error);
 enum err past_turn(struct database *database, int64_t wall_ms, uint64_t *ret_turn, struct error *error);
 
 #endif

@@ -12,7 +12,7 @@
 
 bool past_covers(enum row_table table)
 {
-	return table != TABLE_event && table != TABLE_act && table != TABLE_change;
+	return table != TABLE_event && table != TABLE_act && table != TABLE_change && table != TABLE_pruned_run;
 }
 
 static void add_number(struct buf *out, uint64_t value)

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "store/database.h"
@@ -328,6 +329,111 @@ enum err past_turn(struct database *database, int64_t wall_ms, uint64_t *ret_tur
 	*ret_turn = (uint64_t)turn;
 	return err;
 }
+
+/* ---- putting a whole store back ---- */
+
+/* The run of a row that goes with its run; 0: it doesn't. */
+static int64_t run_of_row(const struct row *row)
+{
+	switch (row->table) {
+	case TABLE_job:
+		return row->job.run;
+	case TABLE_decision:
+		return row->decision.run;
+	case TABLE_dead:
+		return row->dead.run;
+	case TABLE_submit_key:
+		return row->submit_key.run;
+	default:
+		return 0;
+	}
+}
+
+/* Runs that were pruned since have lost their graph: their jobs stay away, and so do they themselves if they were live. */
+static bool is_lost(const struct past_replay_state *replay, const struct row *row)
+{
+	if (row->table == TABLE_run)
+		return row->run.ended_ms == 0 && map_get(&replay->runs, (uint64_t)row->run.run);
+	return row->table == TABLE_spec || (run_of_row(row) != 0 && map_get(&replay->runs, (uint64_t)run_of_row(row)));
+}
+
+static enum err befores_write(struct past_replay_state *replay, struct error *error)
+{
+	for (size_t i = 0; i < replay->count; i++)
+		if (replay->befores[i].there && replay->befores[i].row.table == TABLE_spec)
+			map_put(&replay->runs, (uint64_t)replay->befores[i].row.spec.run, replay);
+	for (size_t i = 0; i < replay->count; i++) {
+		struct row *row = &replay->befores[i].row;
+
+		if (replay->befores[i].there && is_lost(replay, row))
+			continue;
+		row->deleted = !replay->befores[i].there;
+		if (write_row(replay->database, row) != SQLITE_OK)
+			return database_error(replay->database, ERR_STORE, error, "can't be written");
+	}
+	return ERR_NONE;
+}
+
+static enum err wall_ms_of(struct database *database, uint64_t turn, int64_t *ret_wall_ms, struct error *error)
+{
+	return number_read(database, "SELECT wall_ms FROM change WHERE turn <= ?1 ORDER BY turn DESC LIMIT 1", (int64_t)turn, ret_wall_ms,
+			   error);
+}
+
+/* Remove what came later, and count the acts and starts that are left; a start of the master counts itself. */
+static enum err later_remove(struct database *database, uint64_t turn, int64_t wall_ms, struct error *error)
+{
+	struct buf sql = { 0 };
+	int result;
+
+	buf_addf(&sql, "DELETE FROM act WHERE turn > %lld; DELETE FROM event WHERE turn > %lld; DELETE FROM change; "
+		 "DELETE FROM pruned_run WHERE wall_ms > %lld; "
+		 "UPDATE meta SET value = (SELECT coalesce(max(act), 0) FROM act) WHERE name = 'acts'; "
+		 "UPDATE meta SET value = value - 1 WHERE name = 'boot'; "
+		 "DELETE FROM meta WHERE name = 'boot' AND value = 0; COMMIT",
+		 (long long)turn, (long long)turn, (long long)wall_ms);
+	result = sqlite3_exec(database->handle, buf_cstr(&sql), NULL, NULL, NULL);
+	buf_free(&sql);
+	return result == SQLITE_OK ? ERR_NONE : database_error(database, ERR_STORE, error, "can't be written");
+}
+
+enum err past_rewind(struct database *database, const struct store_moment *wanted, struct store_moment *ret, struct error *error)
+{
+	struct past_replay_state replay = { .database = database };
+	int64_t first_ms = 0;
+	enum err err = ERR_NONE;
+
+	*ret = *wanted;
+	if (wanted->turn == 0)
+		err = past_turn(database, wanted->wall_ms, &ret->turn, error);
+	if (err == ERR_NONE && (ret->turn == 0 || window_check(database, ret->turn, error) == ERR_NOT_FOUND)) {
+		err = number_read(database, "SELECT coalesce(min(wall_ms), 0) FROM change WHERE ?1 = 0", 0, &first_ms, error);
+		if (err == ERR_NONE) {
+			char when[CLOCK_TEXT_SIZE];
+
+			error_set(error, ERR_NOT_FOUND, "that is before what is kept: the earliest time that can be shown is %s",
+				  clock_format_utc(first_ms, when));
+			err = error_next(error, "titan --at with a later time; keep_past of titan.conf(5) says how long it is kept");
+		}
+	}
+	if (err == ERR_NONE && wanted->turn != 0)
+		err = wall_ms_of(database, ret->turn, &ret->wall_ms, error);
+	if (err == ERR_NONE)
+		err = changes_read(&replay, ret->turn + 1, befores_take, error);
+	befores_sort(&replay);
+	if (err == ERR_NONE && sqlite3_exec(database->handle, "PRAGMA synchronous = OFF; BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+		err = database_error(database, ERR_STORE, error, "can't be written");
+	if (err == ERR_NONE)
+		err = befores_write(&replay, error);
+	if (err == ERR_NONE)
+		err = later_remove(database, ret->turn, ret->wall_ms, error);
+	mem_free(replay.befores);
+	map_free(&replay.runs);
+	arena_free(&replay.arena);
+	return err;
+}
+
+/* ---- checks ---- */
 
 static enum err check_cb(struct past_replay_state *replay, const struct row_change *change, struct error *error)
 {

@@ -9,6 +9,8 @@
 #include "core/acts/chain.h"
 #include "proto/limits.h"
 
+#define EVENTS_BYTES (24u << 10)         /* when so many bytes of events were read, a page of them ends */
+
 /*
  * The ranges of serial numbers of a run's jobs, one for each extent. In stores of an older version the first extent
  * doesn't say how many jobs it has; those are all jobs of the run minus those of later extents.
@@ -71,8 +73,13 @@ static const struct {
 	[READ_ENDED] = { TABLE_run, true, false, "FROM run WHERE run BETWEEN ?2 AND ?1 AND +ended_ms > 0 ORDER BY run LIMIT ?3" },
 	[READ_PARTS] = { TABLE_spec, false, true, "FROM spec WHERE run BETWEEN ?2 AND ?1 ORDER BY run, part LIMIT ?3" },
 	[READ_ACTS] = { TABLE_act, true, false, "FROM act WHERE act >= ?2 ORDER BY act LIMIT ?3" },
+	[READ_ACTS_DOWN] = { TABLE_act, true, false, "FROM act WHERE act < ?2 ORDER BY act DESC LIMIT ?3" },
+	[READ_PRUNED] = { TABLE_pruned_run, true, false, "FROM pruned_run WHERE run >= ?2 ORDER BY run LIMIT ?3" },
+	[READ_PRUNED_DOWN] = { TABLE_pruned_run, true, false, "FROM pruned_run WHERE run < ?2 ORDER BY run DESC LIMIT ?3" },
 	[READ_CHANGES] = { TABLE_change, true, false, "FROM change WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 	[READ_TURNS] = { TABLE_event, true, true, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
+	[READ_RUN_PARTS] = { TABLE_spec, false, true, "FROM spec WHERE run = ?1 ORDER BY part" },
+	[READ_TURNS_DOWN] = { TABLE_event, true, true, "FROM event WHERE turn < ?2 ORDER BY turn DESC LIMIT ?3" },
 	[READ_EVENTS] = { TABLE_event, true, false, "FROM event WHERE turn >= ?2 ORDER BY turn LIMIT ?3" },
 };
 
@@ -219,6 +226,23 @@ enum err read_check_acts(struct database *database, struct error *error)
 	return err;
 }
 
+int read_one(struct database *database, enum store_what what, uint64_t run, uint64_t from, struct arena *arena, struct row *ret_row,
+	     bool *ret_found)
+{
+	sqlite3_stmt *statement = database->read[what];
+	int result;
+
+	sqlite3_bind_int64(statement, 1, (int64_t)run);
+	sqlite3_bind_int64(statement, 2, (int64_t)from);
+	sqlite3_bind_int64(statement, 3, 1);
+	result = sqlite3_step(statement);
+	*ret_found = result == SQLITE_ROW;
+	if (*ret_found)
+		read_row(statement, reads[what].table, arena, ret_row);
+	sqlite3_reset(statement);
+	return result == SQLITE_ROW || result == SQLITE_DONE ? SQLITE_OK : result;
+}
+
 static int64_t limit_of(const struct store_query *query)
 {
 	if (reads[query->what].paged && (query->limit == 0 || query->limit > LIMIT_QUERY_ROWS_MAX))
@@ -237,27 +261,40 @@ int read_answer(struct database *database, struct store_query *query)
 	sqlite3_stmt *statement = database->read[query->what];
 	int64_t run = clamp(query->run);
 	struct row *rows = NULL;
-	size_t cap = 0;
-	int result;
+	size_t cap = 0, bytes = 0;
+	int result = SQLITE_DONE;
 
 	/* READ_RUNS goes downwards from query->run; 0 means from the latest run. */
 	if (query->what == READ_RUNS && query->run == 0)
 		run = INT64_MAX;
+	if (query->what == READ_EVENTS && query->from == 0 && query->since_ms > 0) {
+		int64_t turn = 0;
+
+		result = events_turn_at(database, query->since_ms, &turn);
+		if (result != SQLITE_OK)
+			return result;
+		query->from = (uint64_t)turn;
+	}
 	sqlite3_bind_int64(statement, 1, run);
 	sqlite3_bind_int64(statement, 2, clamp(query->from));
 	sqlite3_bind_int64(statement, 3, limit_of(query));
 	query->row_count = 0;
-	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+	while ((query->more = bytes > EVENTS_BYTES) == false && (result = sqlite3_step(statement)) == SQLITE_ROW) {
 		if (query->row_count == cap) {
 			cap = cap ? cap * 2 : 16;
 			rows = mem_resize(rows, cap, sizeof(*rows));
 		}
 		read_row(statement, reads[query->what].table, &query->arena, &rows[query->row_count++]);
+		bytes += query->what == READ_EVENTS ? rows[query->row_count - 1].event.body.len : 0;
 	}
+	result = query->more ? SQLITE_DONE : result;
+	query->more |= (int64_t)query->row_count == limit_of(query);
 	sqlite3_reset(statement);
 	query->rows = arena_alloc(&query->arena, query->row_count * sizeof(*rows) + 1);
 	if (query->row_count > 0)
 		memcpy(query->rows, rows, query->row_count * sizeof(*rows));
 	mem_free(rows);
+	if (result == SQLITE_DONE && query->what == READ_EVENTS)
+		return events_complete(database, query);
 	return result == SQLITE_DONE ? SQLITE_OK : result;
 }

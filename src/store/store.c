@@ -97,6 +97,17 @@ enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_tur
 	return past_turn(&store->database, wall_ms, ret_turn, error);
 }
 
+enum err store_rewind(const char *path, const struct store_moment *wanted, struct store_moment *ret, struct error *error)
+{
+	struct database database = { 0 };
+	enum err err = database_open(&database, path, false, error);
+
+	if (err == ERR_NONE)
+		err = past_rewind(&database, wanted, ret, error);
+	database_close(&database);
+	return err;
+}
+
 enum err store_agrees(struct store *store, struct error *error)
 {
 	CHECK(!store->started);

@@ -42,6 +42,17 @@ enum err store_past_live(struct store *store, uint64_t turn, store_load_cb *load
 /* Find the latest turn up to this time; 0: none is kept. */
 enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_turn, struct error *error);
 
+struct store_moment {
+	uint64_t turn;                   /* 0: the latest turn up to wall_ms */
+	int64_t wall_ms;
+};
+
+/*
+ * Put a copy of a store back to an earlier moment: afterwards its rows are those of then. Not for the store itself: what
+ * came later is gone. ERR_NOT_FOUND: the moment is before what is kept, and the error names the earliest.
+ */
+enum err store_rewind(const char *path, const struct store_moment *wanted, struct store_moment *ret, struct error *error);
+
 /*
  * Start the store thread. It calls wake_cb when store_take or store_answer has something, and when the store gets
  * stuck.
@@ -66,10 +77,19 @@ void store_may_linger(struct store *store, bool may);
 /*
  * READ_PARTS returns the rows of READ_SPECS without bodies, READ_TURNS those of READ_EVENTS. READ_CHANGES returns rows of
  * change whose body is two numbers of 8 bytes, little-endian: the bytes of all bodies that were ever written, up to this
- * row and up to the newest.
+ * row and up to the newest. READ_ACTS_DOWN and READ_PRUNED_DOWN return
+ * acts and pruned runs in falling order.
  */
 enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS,
-		  READ_ENDED, READ_PARTS, READ_ACTS, READ_CHANGES, READ_TURNS };
+		  READ_ENDED, READ_PARTS, READ_ACTS, READ_CHANGES, READ_TURNS, READ_ACTS_DOWN, READ_PRUNED, READ_PRUNED_DOWN, READ_RUN_PARTS, READ_TURNS_DOWN,
+		  READ_LIMIT };
+
+#define EVENTS_MOST 2000                 /* records of events that one answer tells about */
+
+struct store_job {                       /* what is known of a job in an event */
+	struct row_job row;
+	struct slice name;               /* empty: its run was pruned */
+};
 
 struct store_query {
 	enum store_what what;
@@ -79,8 +99,8 @@ struct store_query {
 	 */
 	uint64_t run;
 	/*
-	 * Meaning by kind. JOB: the job's number. JOBS, EVENTS, ACTS, SPECS, ENDED, PARTS: the first job, turn, act,
-	 * part or run to return. DEAD, DECISIONS: only jobs below this number.
+	 * Meaning by kind. JOB: the job's number. JOBS, EVENTS, ACTS, SPECS, ENDED, PARTS, PRUNED: the first job,
+	 * turn, act, part or run to return. DEAD, DECISIONS, ACTS_DOWN, PRUNED_DOWN: only jobs, acts or runs below this number.
 	 */
 	uint64_t from;
 	uint64_t limit;                  /* most rows; 0: LIMIT_QUERY_ROWS_MAX, or no limit for SPECS and PARTS */
@@ -88,6 +108,12 @@ struct store_query {
 	struct arena arena;
 	struct row *rows;
 	size_t row_count;
+	/* Of EVENTS: the acts in the first EVENTS_MOST records follow them in rows; the jobs in those, sorted by number. */
+	struct store_job *jobs;
+	size_t job_count;
+	uint64_t skip;                   /* of EVENTS: records of the first turn that aren't wanted */
+	bool more;                       /* of EVENTS: the page ended because it was large */
+	int64_t since_ms;                /* of EVENTS, if from is 0: begin with the first turn at or after this time */
 	void *owner;                     /* pointer for the asker's own use; the store doesn't touch it */
 	struct store_query *next;
 };

@@ -44,7 +44,8 @@ extern const struct table table_list[TABLE_COUNT];
 /* Are rows of this table put once and never changed? Then no second put of the same key is looked for. */
 static inline bool table_appends(enum row_table table)
 {
-	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act;
+	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act ||
+	       table == TABLE_pruned_run;
 }
 
 /* Is the key one number? New rows nearly always have a number that is higher than all before. */

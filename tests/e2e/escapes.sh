@@ -84,7 +84,7 @@ clean people 'a decision for people' titan show 1/gate
 clean - 'a lock with a reason' titan lock take door -m "$evil" --ttl 1h
 clean json 'locks in JSON' titan --json lock ls
 clean people 'locks for people' titan lock ls
-for command in ls status 'worker ls' 'dlq ls' 'lock ls' 'group ls' 'tenant ls' 'schedule ls' 'pool ls' approvals metrics \
+for command in ls status 'worker ls' 'dlq ls' 'lock ls' 'group ls' 'tenant ls' 'schedule ls' 'pool ls' approvals metrics history 'events --from 0' \
 	"show $evil_job" "explain $evil_job/bad" 'watch 1' 'wait 1'; do
 	# shellcheck disable=SC2086
 	everywhere $command

@@ -5,6 +5,7 @@ e2e_tests = \
 	tests/e2e/acts.sh \
 	tests/e2e/adopt.sh \
 	tests/e2e/again.sh \
+	tests/e2e/at.sh \
 	tests/e2e/backup.sh \
 	tests/e2e/bulk.sh \
 	tests/e2e/cancel.sh \
@@ -30,6 +31,7 @@ e2e_tests = \
 	tests/e2e/draw.sh \
 	tests/e2e/errors.sh \
 	tests/e2e/escapes.sh \
+	tests/e2e/events.sh \
 	tests/e2e/examples.sh \
 	tests/e2e/expressions.sh \
 	tests/e2e/faults.sh \
@@ -41,6 +43,7 @@ e2e_tests = \
 	tests/e2e/groups.sh \
 	tests/e2e/grow.sh \
 	tests/e2e/here.sh \
+	tests/e2e/history.sh \
 	tests/e2e/inside.sh \
 	tests/e2e/interrupted.sh \
 	tests/e2e/json.sh \

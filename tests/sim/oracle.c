@@ -144,11 +144,17 @@ static void note_durable(struct oracle_job *job, const struct row_job *row)
 static void durable_events(struct sim_world *world, struct slice body, int64_t wall_ms)
 {
 	struct arena arena = { 0 };
+	struct rec_happening happening;
 	struct rec_event event;
 
 	while (body.len) {
 		struct oracle_job *job;
 
+		if (happening_is_next(body)) {
+			if (record_decode(REC_happening, &body, &arena, &happening, NULL) != ERR_NONE)
+				world_fail(world, "an event row can't be read");
+			continue;
+		}
 		if (record_decode(REC_event, &body, &arena, &event, NULL) != ERR_NONE)
 			world_fail(world, "an event row can't be read");
 		if (event.from >= STATE_COUNT || event.event >= EVENT_COUNT || event.to >= STATE_COUNT ||

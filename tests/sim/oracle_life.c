@@ -194,13 +194,17 @@ static void lost_in_silence(struct sim_world *world, const struct outbox *outbox
 static void life_turn(struct sim_world *world, const struct outbox *outbox)
 {
 	struct arena arena = { 0 };
+	struct rec_happening happening;
 	struct rec_event event;
 
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		struct slice body = outbox->rows[i].table == TABLE_event ? outbox->rows[i].event.body : (struct slice){ 0 };
 
-		while (body.len && record_decode(REC_event, &body, &arena, &event, NULL) == ERR_NONE)
-			lost_in_silence(world, outbox, &event);
+		while (body.len)
+			if (happening_is_next(body))
+				record_decode(REC_happening, &body, &arena, &happening, NULL);
+			else if (record_decode(REC_event, &body, &arena, &event, NULL) == ERR_NONE)
+				lost_in_silence(world, outbox, &event);
 	}
 	arena_free(&arena);
 }

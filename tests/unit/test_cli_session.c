@@ -53,6 +53,8 @@ static const struct row {
 	{ COMMAND_lock, SAME, { "ls" } }, { COMMAND_lock, SAME, { "drop", "nobody" } },
 	{ COMMAND_tenant, SAME, { "set", "t", "--weight", "3" } }, { COMMAND_tenant, COUNTED, { "ls" } },
 	{ COMMAND_token, SAME, { "ls" } }, { COMMAND_token, SAME, { "rm", "nobody" } }, { COMMAND_cluster, SAME, { "ls" } },
+	{ COMMAND_history, COUNTED, { NULL } }, { COMMAND_history, COUNTED, { "--run", "1", "--json" } },
+	{ COMMAND_events, SAME, { "1", "--kind", "run" } },
 	{ COMMAND_approvals, COUNTED, { NULL } }, { COMMAND_approve, SAME, { "1/a" } }, { COMMAND_reject, SAME, { "1/a" } },
 	{ COMMAND_pushback, SAME, { "1/a", "--to", "a", "-m", "no" } }, { COMMAND_settle, SAME, { "1/a", "done", "-m", "so" } },
 	{ COMMAND_ls, SAME, { "1" } }, { COMMAND_ls, COUNTED, { NULL } }, { COMMAND_ls, SAME, { "1", "--format", "{run} {state}" } },

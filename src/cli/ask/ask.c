@@ -17,6 +17,11 @@
 #define IN_JOB_MS 30000 /* a job waits so long for its master: more than master and link need to restart */
 #define ANSWER_MS 60000 /* longest wait for an answer; a master that takes longer is stopped, or its disk is full */
 
+int64_t cli_now_ms(const struct cli *cli)
+{
+	return cli->at_ms ? cli->at_ms : clock_wall_ms();
+}
+
 static enum err connect_once(struct cli *cli)
 {
 	if (cli->client != NULL)

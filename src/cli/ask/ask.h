@@ -7,6 +7,7 @@
 #include "net/client.h"
 
 enum err cli_connect(struct cli *cli);
+int64_t cli_now_ms(const struct cli *cli);       /* the time that the command shows: now, unless --at was given */
 /* After a lost connection, connect again: try until it succeeds, the deadline has come, or for_ms are over. */
 enum err cli_reconnect(struct cli *cli, int64_t for_ms);
 /* From now until the command ends, Ctrl-C and SIGTERM make the waiting functions here return ERR_INTERRUPTED. */

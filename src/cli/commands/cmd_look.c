@@ -28,7 +28,10 @@ static void status_json(const struct cli *cli, const struct msg_welcome *welcome
 	json_key(&json, "master");
 	json_object(&json);
 	json_key(&json, "pid");
-	json_u64(&json, welcome->pid);
+	if (cli->at_ms)
+		json_null(&json);
+	else
+		json_u64(&json, welcome->pid);
 	json_key(&json, "generation");
 	json_u64(&json, welcome->generation);
 	json_key(&json, "boot");
@@ -109,7 +112,7 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
 			 people == 1 ? " waits" : "s wait");
 	look_alarm_store(cli, status, out);
-	for (size_t i = 0; i < status->workers.n; i++)
+	for (size_t i = 0; i < status->workers.n && !cli->at_ms; i++)
 		rows_alarm(&status->workers.at[i], out);
 }
 
@@ -123,8 +126,11 @@ int cmd_status(struct cli *cli)
 	if (records_check(&workers, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status) != ERR_NONE)
 		return cli_fail(cli);
-	for (size_t i = 0; i < status.workers.n; i++)
-		rows_add_worker(&workers, &status.workers.at[i], clock_wall_ms());
+	for (size_t i = 0; i < status.workers.n; i++) {
+		rows_add_worker(&workers, &status.workers.at[i], cli_now_ms(cli));
+		if (cli->at_ms)
+			rows_forget_load(&workers);
+	}
 	if (cli->out.style == STYLE_JSON)
 		status_json(cli, client_welcome(cli->client), &status, &workers, &out);
 	else if (cli->out.style == STYLE_PLAIN)

@@ -49,7 +49,7 @@ static enum err gather_named(struct cli *cli, struct ls *ls)
 			continue;
 		if (!listing_wants(&ls->listing))
 			break;
-		rows_add_run(&ls->records, &run, clock_wall_ms());
+		rows_add_run(&ls->records, &run, cli_now_ms(cli));
 	}
 	return err;
 }
@@ -60,7 +60,7 @@ static void add_page(struct cli *cli, struct ls *ls, const struct msg_snapshot *
 	struct buf out = { 0 };
 
 	for (size_t i = 0; i < page->runs.n && listing_wants(&ls->listing); i++)
-		rows_add_run(&ls->records, &page->runs.at[i], clock_wall_ms());
+		rows_add_run(&ls->records, &page->runs.at[i], cli_now_ms(cli));
 	ls->stuck = page->stuck;
 	if (!ls->at_once)
 		return;

@@ -2,8 +2,10 @@
 /* titan master and worker: this process becomes one of them. */
 #include <errno.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/prune.h"
@@ -31,6 +33,8 @@ int cmd_master(struct cli *cli)
 	struct master_options options = { .statedir = cli->statedir };
 	struct intervals intervals;
 	char what[SETTING_NAME_SIZE];
+	uint64_t as_of_ms = 0;
+	char path[PATH_MAX];
 	int status;
 
 	if (read_ready_fd(cli, OPT_master_ready_fd, &options.ready_fd) != ERR_NONE ||
@@ -38,10 +42,21 @@ int cmd_master(struct cli *cli)
 	    prune_rules_read(cli->invocation, &options.prune, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	options.listen = setting_value(cli->invocation, OPT_master_listen, CONF_listen, what);
+	if (option_number(cli->invocation, OPT_master_as_of, 1, INT64_MAX / 2, &as_of_ms, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	options.as_of_ms = (int64_t)as_of_ms;
+	options.listen = as_of_ms != 0 ? NULL : options.listen;
+	if (as_of_ms != 0 && access(statedir_path(&cli->statedir, "at", path), F_OK) != 0) {
+		error_set(&cli->error, ERR_USAGE, "--as-of: %s has no store that was put back", cli->statedir.dir);
+		error_next(&cli->error, "titan ls --at TIME");
+		return cli_fail(cli);
+	}
 	options.heartbeat_ms = intervals.heartbeat_ms;
 	options.lease_ms = intervals.lease_ms;
 	options.grace_ms = intervals.grace_ms;
 	status = master_run(&options, &cli->error);
+	if (as_of_ms != 0 && status == 0)
+		io_remove_tree(AT_FDCWD, cli->statedir.dir);
 	if (status != 0)
 		cli_fail(cli);
 	return status;

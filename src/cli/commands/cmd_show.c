@@ -26,7 +26,7 @@
 static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
 {
 	struct run_counts counts = run_counts(run);
-	int64_t end_ms = run->ended_ms ? run->ended_ms : clock_wall_ms();
+	int64_t end_ms = run->ended_ms ? run->ended_ms : cli_now_ms(cli);
 	char time[CLOCK_TEXT_SIZE];
 
 	buf_addf(out, "%" PRIu64 " ", run->run);
@@ -36,7 +36,7 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	if (run->held)
 		buf_add_str(out, " (held)");
 	buf_addf(out, "  %" PRIu64 "/%" PRIu64 " ended  submitted %s", counts.ended, counts.jobs,
-		 when_format(run->submitted_ms, clock_wall_ms(), time));
+		 when_format(run->submitted_ms, cli_now_ms(cli), time));
 	if (run->owner.len > 0) {
 		buf_add_str(out, " by ");
 		text_escape(out, run->owner, TEXT_KEEP_NONE);
@@ -58,7 +58,7 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	buf_addf(out, "  %s ", run->ended_ms ? "took" : "age");
 	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
 	if (run->ended_ms)
-		buf_addf(out, "  ended %s", when_format(run->ended_ms, clock_wall_ms(), time));
+		buf_addf(out, "  ended %s", when_format(run->ended_ms, cli_now_ms(cli), time));
 	buf_add_byte(out, '\n');
 }
 
@@ -66,6 +66,7 @@ struct shown_run {
 	const struct rec_run_row *run;
 	const struct rec_job_row *jobs;
 	size_t job_count;
+	int64_t now_ms;
 	const bool *wanted;              /* for each job, whether it is shown; NULL: all are */
 };
 
@@ -81,7 +82,7 @@ static size_t add_portion(const struct shown_run *shown, size_t from, struct rec
 	for (size_t i = from; i < from + count; i++) {
 		if (shown->wanted != NULL && !shown->wanted[i])
 			continue;
-		rows_add_job(records, &shown->jobs[i], shown->jobs, shown->job_count, clock_wall_ms());
+		rows_add_job(records, &shown->jobs[i], shown->jobs, shown->job_count, shown->now_ms);
 		rows++;
 	}
 	*ret_rows = rows;
@@ -97,7 +98,7 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	size_t count, rows;
 
 	rows_begin_runs(&records, &arena);
-	rows_add_run(&records, shown->run, clock_wall_ms());
+	rows_add_run(&records, shown->run, cli_now_ms(cli));
 	json_begin(&json, &out);
 	json_object(&json);
 	records_json_fields(&records, 0, &json);
@@ -184,7 +185,7 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	struct rec_run_row run;
 	struct rec_job_row *jobs;
 	struct records records;
-	struct shown_run shown = { .run = &run };
+	struct shown_run shown = { .run = &run, .now_ms = cli_now_ms(cli) };
 	enum err err;
 
 	rows_begin_jobs(&records, &cli->arena);

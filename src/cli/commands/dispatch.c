@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cli/ask/ask.h"
 #include "cli/commands/command.h"
+#include "cli/commands/moment.h"
 #include "cli/commands/up.h"
 #include "cli/session/conf_files.h"
 #include "cli/session/help.h"
@@ -171,6 +172,8 @@ static int run_command(struct cli *cli)
 		return cmd_version(cli);
 	if (cli->invocation->command == NULL)
 		return bare(cli);
+	if (moment_of(cli) != NULL && moment_connect(cli, moment_of(cli)) != ERR_NONE)
+		return cli_fail(cli);
 	return commands[cli->invocation->command->id](cli);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
 #include "cli/commands/decisions.h"
@@ -144,7 +145,7 @@ static void add_limits(struct records *records, const struct rec_job_row *job)
 }
 
 static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
-		       size_t job_count, struct slice_list decisions)
+		       size_t job_count, struct slice_list decisions, int64_t now_ms)
 {
 	enum job_state state = job_state_checked(job->state);
 	struct slice_list needs = { .n = job->needs.n };
@@ -192,7 +193,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, job_stop_text(job));
 	records_time(records, job->started_ms);
 	records_time(records, job->ended_ms);
-	records_span(records, job_span_ms(job, clock_wall_ms()));
+	records_span(records, job_span_ms(job, now_ms));
 	records_number(records, job->cpu_us);
 	records_number(records, job->rss_kib);
 	records_number(records, job->out_bytes);
@@ -237,7 +238,7 @@ enum err show_job(struct cli *cli, const struct selector *selector)
 		texts.at[texts.n] = decision_text(&decided[texts.n], &cli->arena);
 		texts.n++;
 	}
-	add_detail(&records, &job, jobs, job_count, texts);
+	add_detail(&records, &job, jobs, job_count, texts, cli_now_ms(cli));
 	if (cli->out.style == STYLE_JSON)
 		records_print(&records, &cli->out, &out);        /* a list, as of several */
 	else

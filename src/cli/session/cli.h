@@ -34,6 +34,7 @@ struct cli {
 	int signal_fd;                   /* -1 until cli_catch_signals */
 	sigset_t signals_before;         /* signals that were blocked before cli_catch_signals */
 	int64_t deadline_ns;             /* monotonic time set by --timeout, or TIME_NEVER */
+	int64_t at_ms;                   /* the time that is shown (--at); 0: now */
 	struct error error;
 };
 

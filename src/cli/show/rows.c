@@ -326,6 +326,22 @@ static struct slice worker_standing(const struct rec_worker_row *worker)
 	return slice_str(worker->stuck ? "stuck" : NULL);
 }
 
+/* Empty the cells of the last row that tell of connections and load: of an earlier time they aren't known. */
+void rows_forget_load(struct records *records)
+{
+	static const char *const kept[] = { "name", "slots", "worker", "pool", "pool_state", "standing" };
+	struct record_cell *cells = records->cells + records->cell_count - records->column_count;
+
+	for (size_t i = 0; i < records->column_count; i++) {
+		bool keep = false;
+
+		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+			keep |= strcmp(records->columns[i].key, kept[k]) == 0;
+		if (!keep)
+			cells[i] = (struct record_cell){ .kind = CELL_NONE };
+	}
+}
+
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms)
 {
 	enum worker_state state = worker->state <= WORKER_LOST ? (enum worker_state)worker->state : WORKER_LOST;

@@ -17,6 +17,7 @@ struct slice rows_needs_shown(struct slice_list needs, struct slice needs_text, 
 
 void rows_begin_workers(struct records *records, struct arena *arena);
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms);
+void rows_forget_load(struct records *records); /* of the worker that was added last */
 /* Writes an alarm line if the worker can't start jobs or has stuck ones. */
 void rows_alarm(const struct rec_worker_row *worker, struct buf *out);
 

@@ -73,6 +73,7 @@ static void act_put(struct core *core, const struct core_input *input, const str
 	act_hash(row, acts->head);
 	row->hash = arena_copy(arena, slice_make(acts->head, SHA256_SIZE));
 	acts->count++;
+	happened(core, HAPPENED_ACT, acts->count, slice_str(NULL), 0);
 	acts->loaded = acts->count;
 	acts->due = true;
 }

@@ -6,6 +6,7 @@
 #include "core/graph/internal.h"
 #include "core/life/life.h"
 #include "core/queue/queue.h"
+#include "core/rows/durable.h"
 #include "core/time/time.h"
 
 enum err submit_count(const struct core *core, const struct input_submit *submit, uint32_t before, uint32_t *ret_count,
@@ -163,6 +164,7 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 	core->run_counters_due = true;
 	spec_rows(core, run, 0);
 	run_touch(core, run, true);
+	happened(core, HAPPENED_RUN_BEGAN, run->number, slice_str(run->name), 0);
 	for (struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		if (job->flags & JOB_DUE_BY)
 			deadline_arm(core, job);

@@ -91,6 +91,7 @@ static void worker_lost(struct core *core, struct worker *worker)
 		worker_disconnect(core, worker);
 	}
 	worker_state_set(core, worker, WORKER_LOST);
+	happened(core, HAPPENED_WORKER_LOST, worker->number, slice_str(worker->name), 0);
 	while (worker->held_count > 0)
 		attempt_lost(core, worker->held[worker->held_count - 1].job, OUTCOME_LOST, false);
 	jobs_tell_children(core);
@@ -105,6 +106,7 @@ void worker_timer_fired(struct core *core, struct worker *worker)
 		worker_timer_arm(core, worker, core->lease_ms - silent_ms);
 	} else if (worker->state == WORKER_UP) {
 		worker_state_set(core, worker, WORKER_UNREACHABLE);
+		happened(core, HAPPENED_WORKER_GONE, worker->number, slice_str(worker->name), 0);
 		worker_timer_arm(core, worker, core->grace_ms > silent_ms ? core->grace_ms - silent_ms : 0);
 	} else if (worker->state == WORKER_UNREACHABLE) {
 		worker_lost(core, worker);
@@ -122,6 +124,7 @@ struct worker *worker_heard(struct core *core, uint64_t conn)
 	if (worker->state == WORKER_UP)
 		return worker;
 	worker_state_set(core, worker, WORKER_UP);
+	happened(core, HAPPENED_WORKER_UP, worker->number, slice_str(worker->name), 0);
 	worker_timer_arm(core, worker, core->lease_ms);
 	return worker;
 }
@@ -134,6 +137,7 @@ void worker_gone(struct core *core, uint64_t conn)
 		return;                  /* another connection of the same worker has replaced this connection */
 	worker_dropped(core, worker);
 	worker_disconnect(core, worker);
+	happened(core, HAPPENED_WORKER_GONE, worker->number, slice_str(worker->name), 0);
 	worker_wait(core, worker);
 }
 

@@ -41,6 +41,8 @@ const struct pruned *pruned_find(const struct core *core, uint64_t number);
 enum err run_load_ended(struct core *core, const struct row *rows, size_t count, struct error *error);
 
 /* say.c */
+/* Add what isn't a move of a job to the history of the turn. */
+void happened(struct core *core, enum happening_kind kind, uint64_t number, struct slice name, uint64_t detail);
 void meta_put(struct core *core, const char *name, uint64_t value);
 void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close);
 

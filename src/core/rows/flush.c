@@ -95,6 +95,7 @@ static void run_end(struct core *core, struct run *run)
 	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;
 	run->held = false;
 	run->row_due = true;
+	happened(core, HAPPENED_RUN_ENDED, run->number, slice_str(run->name), run_state_of(run->counts, run->forgiven));
 	run_wait_sweep(core, run);
 	schedule_run_counts(core, run, false);
 }

@@ -243,6 +243,7 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 	case TABLE_dead:
 	case TABLE_event:
 	case TABLE_change:
+	case TABLE_pruned_run:
 	case TABLE_COUNT:
 		break;
 	}
@@ -287,6 +288,7 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	core->boot++;
 	meta_put(core, "generation", core->generation);
 	meta_put(core, "boot", core->boot);
+	happened(core, HAPPENED_MASTER_BEGAN, core->boot, slice_str(NULL), 0);
 	/*
 	 * Due timers fire in the next turn, so that right after loading the state is exactly what the rows say (I17).
 	 */

@@ -267,9 +267,23 @@ static void room_take(uint64_t *room, uint64_t rows)
 	*room -= least(rows, *room);
 }
 
-static void run_prune(struct core *core, const struct row_run *run, const struct row *parts, size_t count, bool logs_only,
-		      uint64_t *room)
+/* Keep what people may still ask about the run. */
+static void facts_put(struct core *core, const struct row_run *run, struct slice person)
 {
+	struct row *row = outbox_row(core->outbox, TABLE_pruned_run);
+
+	row->pruned_run = (struct row_pruned_run){
+		.run = run->run, .name = run->name, .owner = run->owner, .schedule = run->schedule, .state = run->state,
+		.jobs = run->jobs, .submitted_ms = run->submitted_ms, .ended_ms = run->ended_ms,
+		.wall_ms = core->now.wall_ms, .person = person,
+	};
+	outbox_own(core->outbox, row);
+}
+
+static void run_prune(struct core *core, const struct row_run *run, const struct row *parts, size_t count,
+		      const struct input_prune *prune, uint64_t *room)
+{
+	bool logs_only = prune->rule.logs_only;
 	struct pruning *pruning = pruning_insert(core, (uint64_t)run->run);
 
 	pruning->logs_only = logs_only;
@@ -278,7 +292,9 @@ static void run_prune(struct core *core, const struct row_run *run, const struct
 		room_take(room, 2);
 	} else {
 		run_row_delete(core, (uint64_t)run->run);
-		room_take(room, 3 + keys_forget(core, (uint64_t)run->run));
+		facts_put(core, run, prune->person);
+		happened(core, HAPPENED_RUN_PRUNED, (uint64_t)run->run, run->name, 0);
+		room_take(room, 4 + keys_forget(core, (uint64_t)run->run));
 		pruned_add(core, (uint64_t)run->run);
 		ranges_take(pruning, run, parts, count);
 		pruning_go_on(core, pruning, room);
@@ -316,7 +332,7 @@ uint64_t prune_step(struct core *core, const struct core_input *input)
 		for (parts = 0; i + 1 + parts < prune->row_count && prune->rows[i + 1 + parts].table == TABLE_spec; parts++)
 			;
 		if (room > 0 && core->pruning_count < LIMIT_PRUNE_RUNS && view_prunable(core, run, &prune->rule) == PRUNE_GOES)
-			run_prune(core, run, &prune->rows[i + 1], parts, prune->rule.logs_only, &room);
+			run_prune(core, run, &prune->rows[i + 1], parts, prune, &room);
 	}
 	if (prune->turns_until > prune->turns_from)
 		delete_range(core, TABLE_event, least(prune->turns_until, core->turn))->event.turn = (int64_t)prune->turns_from;
@@ -324,6 +340,8 @@ uint64_t prune_step(struct core *core, const struct core_input *input)
 		delete_range(core, TABLE_change, least(prune->past_until, core->turn))->change.turn = (int64_t)prune->past_from;
 	if (least(prune->acts_until, core->acts.count) > prune->acts_from)
 		delete_range(core, TABLE_act, least(prune->acts_until, core->acts.count))->act.act = (int64_t)prune->acts_from;
+	if (prune->facts_until > prune->facts_from)
+		delete_range(core, TABLE_pruned_run, prune->facts_until)->pruned_run.run = (int64_t)prune->facts_from;
 	return prune->asked.len > 0;
 }
 

@@ -75,9 +75,20 @@ static inline const int64_t *row_number(const struct row *row)
 		return &row->act.act;
 	case TABLE_change:
 		return &row->change.turn;
+	case TABLE_pruned_run:
+		return &row->pruned_run.run;
 	default:
 		return NULL;
 	}
+}
+
+/*
+ * The body of an event row has records of events, which are arrays, and of happenings, which are maps, so the first byte
+ * of a record says which it is.
+ */
+static inline bool happening_is_next(struct slice body)
+{
+	return body.len > 0 && (body.data[0] & 0xf0) == 0x80;
 }
 
 static inline bool row_in_range(const struct row *deletion, const struct row *row)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What any part of core may add to a turn's outbox: an error reply, a counter. */
+/* What any part of core may add to a turn's outbox: an error reply, a counter, an event. */
 #include "core/rows/durable.h"
 
 void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close)
@@ -15,6 +15,13 @@ void error_send(struct core *core, uint64_t conn, uint64_t request, const struct
 		.text = arena_copy(&core->outbox->arena, slice_str(error->text)),
 		.next = arena_copy(&core->outbox->arena, slice_str(error->next)),
 	};
+}
+
+void happened(struct core *core, enum happening_kind kind, uint64_t number, struct slice name, uint64_t detail)
+{
+	const struct rec_happening record = { .kind = kind, .number = number, .name = name, .detail = detail };
+
+	record_encode(&core->events, REC_happening, &record);
 }
 
 void meta_put(struct core *core, const char *name, uint64_t value)

@@ -6,6 +6,7 @@
  * Times are wall-clock times. If the wall clock is set back by more than three hours, the schedule starts anew; if by
  * less, no time comes twice.
  */
+#include "core/rows/durable.h"
 #include "core/time/time.h"
 
 #include "base/planted.h"
@@ -71,6 +72,7 @@ static void skip(struct core *core, struct schedule *schedule, enum skip_why why
 	schedule->skipped += count;
 	schedule->skip_why = (uint8_t)why;
 	schedule->skip_ms = core->now.wall_ms;
+	happened(core, HAPPENED_SCHEDULE_SKIPPED, count, slice_str(schedule->name), why);
 }
 
 enum err schedule_begin(struct core *core, struct schedule *schedule, int64_t due_ms, struct error *error)
@@ -93,6 +95,7 @@ enum err schedule_begin(struct core *core, struct schedule *schedule, int64_t du
 	schedule->fired++;
 	schedule->last_ms = due_ms;
 	schedule->last_run = run->number;
+	happened(core, HAPPENED_SCHEDULE_FIRED, run->number, slice_str(schedule->name), 0);
 	return ERR_NONE;
 }
 

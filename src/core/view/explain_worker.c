@@ -294,6 +294,10 @@ enum reason tell_workers(struct telling *telling)
 	enum hurdle best = HURDLE_UP;
 	uint64_t slots = 0;
 
+	if (telling->core->of_then) {
+		buf_add_str(&telling->words, "it was in the queue; which workers were connected then isn't kept");
+		return REASON_QUEUED;
+	}
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 		enum hurdle hurdle = hurdle_of(worker, wants);

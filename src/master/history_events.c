@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Turns the rows of events into answers, with the names of jobs, runs and workers in place of their numbers. A follower's
+ * question waits here while there is nothing new, and is asked again when a turn with events is durable. An answer says
+ * where to go on, by turn and by how many of its events were told, so nothing is told twice or left out, also after a
+ * restart of the master.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "master/history.h"
+
+struct telling {                         /* an answer in the making */
+	struct master *master;
+	const struct query *query;
+	const struct store_query *answer;
+	size_t event_count;              /* rows of events; those of acts follow */
+	struct answer_page page;
+	uint64_t turn, told;             /* where to go on */
+	uint64_t looked;                 /* records so far */
+	bool full;
+};
+
+static int compare_jobs_cb(const void *a, const void *b)
+{
+	const struct store_job *left = a, *right = b;
+
+	return (left->row.job > right->row.job) - (left->row.job < right->row.job);
+}
+
+static const struct store_job *job_of(const struct store_query *answer, uint64_t job)
+{
+	const struct store_job key = { .row.job = (int64_t)job };
+
+	return answer->job_count ? bsearch(&key, answer->jobs, answer->job_count, sizeof(key), compare_jobs_cb) : NULL;
+}
+
+static void job_event(const struct telling *telling, const struct rec_event *event, struct rec_event_row *row)
+{
+	const struct store_job *job = job_of(telling->answer, event->job);
+	struct rec_worker_row worker;
+
+	row->job = event->job;
+	row->from = event->from;
+	row->event = event->event;
+	row->to = event->to;
+	row->epoch = event->epoch;
+	if (event->worker > 0 && view_worker(telling->master->core, event->worker, NULL, &worker))
+		row->worker = worker.name;
+	if (!job)
+		return;
+	row->run = (uint64_t)job->row.run;
+	row->name = job->name;
+	/* The row knows the end of the latest attempt alone. */
+	if ((uint64_t)job->row.epoch == event->epoch && job->row.outcome > 0 && event->from != STATE_WAITING &&
+	    event->from != STATE_READY && (state_terminal((enum job_state)event->to) || event->to == STATE_DELAYED)) {
+		row->outcome = (uint64_t)job->row.outcome;
+		row->code = (uint64_t)job->row.code;
+	}
+}
+
+static void act_event(struct telling *telling, uint64_t number, struct rec_event_row *row)
+{
+	const struct store_query *answer = telling->answer;
+
+	for (size_t i = telling->event_count; i < answer->row_count; i++) {
+		const struct row_act *act = &answer->rows[i].act;
+
+		if ((uint64_t)act->act != number)
+			continue;
+		row->run = (uint64_t)act->run;
+		row->act.at = arena_alloc(telling->page.arena, sizeof(*row->act.at));
+		row->act.n = 1;
+		history_act_row(act, row->act.at);
+	}
+}
+
+static void other_event(struct telling *telling, const struct rec_happening *happening, struct rec_event_row *row)
+{
+	row->kind = happening->kind;
+	row->name = happening->name;
+	row->detail = happening->detail;
+	switch (happening->kind) {
+	case HAPPENED_RUN_BEGAN:
+	case HAPPENED_RUN_ENDED:
+	case HAPPENED_RUN_PRUNED:
+	case HAPPENED_SCHEDULE_FIRED:
+		row->run = happening->number;
+		break;
+	case HAPPENED_ACT:
+		act_event(telling, happening->number, row);
+		break;
+	case HAPPENED_MASTER_BEGAN:
+		row->detail = happening->number;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool event_wanted(const struct query *query, const struct rec_event_row *row)
+{
+	const struct query_filter *filter = query->filter;
+
+	if (query->run != 0 && row->run != query->run)
+		return false;
+	if (row->wall_ms < query->since_ms)
+		return false;
+	return !filter || filter->kinds == 0 || (row->kind < 64 && filter->kinds >> row->kind & 1);
+}
+
+/* All later turns are too late, too. */
+static bool is_over(const struct query *query, const struct row_event *stored)
+{
+	return query->until_ms != 0 && stored->wall_ms >= query->until_ms;
+}
+
+/* Tell the events of a turn, but for the first ones that were told before. */
+static void turn_tell(struct telling *telling, const struct row_event *stored, uint64_t skip)
+{
+	struct slice body = stored->body;
+	uint64_t at;
+
+	telling->turn = (uint64_t)stored->turn;
+	telling->told = 0;
+	for (at = 0; body.len > 0; at++) {
+		struct rec_event_row row = { .turn = (uint64_t)stored->turn, .wall_ms = stored->wall_ms };
+		bool other = happening_is_next(body);
+		struct rec_happening happening;
+		struct rec_event event;
+
+		if (telling->looked == EVENTS_MOST)
+			telling->full = true;
+		if (telling->full)
+			break;
+		if (record_decode(other ? REC_happening : REC_event, &body, telling->page.arena, other ? (void *)&happening : &event,
+				  NULL) != ERR_NONE)
+			break;
+		if (at < skip)
+			continue;
+		if (other)
+			other_event(telling, &happening, &row);
+		else
+			job_event(telling, &event, &row);
+		if (event_wanted(telling->query, &row) && !page_add_event(&telling->page, &row)) {
+			telling->full = true;
+			break;
+		}
+		telling->looked++;
+	}
+	if (telling->full) {
+		telling->told = at;
+		return;
+	}
+	telling->turn = (uint64_t)stored->turn + 1;
+}
+
+/* Keep the question until there are events; it goes on after what it has looked at. */
+static void wait_for_events(struct master *master, struct query *query, const struct telling *telling)
+{
+	query->cursor = telling->turn;
+	query->filter->skip = telling->told;
+	query->since_ms = telling->turn > 0 ? 0 : query->since_ms;
+	line_reader_done(master, query->askers, READER_STORE);
+	query->under_way = false;
+	query->next = master->waiting;
+	master->waiting = query;
+}
+
+void history_events(struct master *master, struct history *history, struct store_query *answer)
+{
+	struct query *query = history->query;
+	struct telling telling = { .master = master, .query = query, .answer = answer, .turn = answer->from };
+	struct peer_session *session = session_find(master, query->conn);
+	uint64_t skip = query->filter ? query->filter->skip : 0;
+	bool more, over = false;
+
+	page_begin(&telling.page, &answer->arena, query);
+	while (telling.event_count < answer->row_count && answer->rows[telling.event_count].table == TABLE_event)
+		telling.event_count++;
+	for (size_t i = 0; i < telling.event_count && !telling.full && !over; i++) {
+		over = is_over(query, &answer->rows[i].event);
+		if (!over)
+			turn_tell(&telling, &answer->rows[i].event, (uint64_t)answer->rows[i].event.turn == query->cursor ? skip : 0);
+	}
+	more = !over && (telling.full || answer->more);
+	if (session && query->filter && query->filter->wait && telling.page.snapshot.events.n == 0) {
+		wait_for_events(master, query, &telling);
+		history_forget(history);
+		history_free_answer(answer);
+		/* A turn may have become durable since the store looked. */
+		if (more || master->events_turn >= query->cursor)
+			history_events_came(master);
+		return;
+	}
+	telling.page.snapshot.turn = master->commits.durable;
+	telling.page.snapshot.next_turn = telling.turn;
+	telling.page.snapshot.skip = telling.told;
+	telling.page.snapshot.cursor = more ? telling.turn : 0;
+	if (session)
+		session_send(session, OP_SNAPSHOT, &telling.page.snapshot);
+	query_free(master, query);
+	history_forget(history);
+	history_free_answer(answer);
+}
+
+void history_events_came(struct master *master)
+{
+	while (master->waiting) {
+		struct query *query = master->waiting;
+
+		master->waiting = query->next;
+		query->next = NULL;
+		line_add_first(master, query);
+	}
+}
+
+void history_forget_waiting(const struct peer_session *session)
+{
+	struct query **at = &session->master->waiting;
+
+	while (*at) {
+		struct query *query = *at;
+
+		if (query->conn != session->id) {
+			at = &query->next;
+			continue;
+		}
+		*at = query->next;
+		query_free(session->master, query);
+	}
+}
