@@ -81,6 +81,8 @@ cli_sources = \
 	src/cli/commands/prune.h \
 	src/cli/commands/run.h \
 	src/cli/commands/run_options.c \
+	src/cli/commands/run_program.c \
+	src/cli/commands/run_source.c \
 	src/cli/commands/share.h \
 	src/cli/commands/show.h \
 	src/cli/commands/show_job.c \
@@ -105,6 +107,7 @@ cli_sources = \
 	src/cli/follow/follow.c \
 	src/cli/follow/follow.h \
 	src/cli/follow/follow_internal.h \
+	src/cli/follow/follow_output.c \
 	src/cli/follow/follow_screen.c \
 	src/cli/follow/follow_show.c \
 	src/cli/follow/wait.c \
@@ -152,6 +155,8 @@ cli_sources = \
 	src/cli/session/options.h \
 	src/cli/session/output.c \
 	src/cli/session/output.h \
+	src/cli/session/program.c \
+	src/cli/session/program.h \
 	src/cli/session/session.c \
 	src/cli/session/session.h \
 	src/cli/show/end_words.c \

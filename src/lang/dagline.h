@@ -156,6 +156,8 @@ struct job_defaults {                    /* settings used for what a node doesn'
 	struct slice_list here_env;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;
+	struct slice_list labels;
+	struct slice_list asks;          /* resources, as in struct demand */
 };
 
 /* Write what all jobs share, as a run_context record, or nothing. dag: the graph of the jobs, or NULL. */

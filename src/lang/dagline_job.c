@@ -256,8 +256,10 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->crash_limit = node->crash_limit;
 	spec->log_max = node->log_max;
 	spec->worker_death = node->worker_death ? node->worker_death - 1 : DEATH_ADOPT;
-	spec->labels = node->labels;
+	spec->labels = node->labels.n > 0 ? node->labels : defaults->labels;
 	demand_spec(&node->placing, spec);
+	if (spec->asks.n == 0)
+		spec->asks = defaults->asks;
 	spec->concurrency = node->concurrency;
 	spec->locks = node->locks;
 	/* With locks a job must not run twice at once. mode: retry written together with locks was refused earlier. */

@@ -2,6 +2,7 @@
 /* The top-level keys of a pipeline, its parameters and matrices; and how all of it becomes a graph. */
 #include "lang/pipeline_internal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -340,4 +341,45 @@ enum err pipeline_parse_into(struct slice text, struct slice_list given, const s
 	mem_free(pipe.reader.edges);
 	mem_free(pipe.jobs);
 	return err;
+}
+
+/* The length of a key at the beginning of this text, with its colon; 0: there is none. */
+static size_t key_len(struct slice text)
+{
+	bool quoted = text.len > 0 && (text.data[0] == '"' || text.data[0] == '\'');
+	size_t at = quoted;
+
+	while (at < text.len && (isalnum(text.data[at]) || text.data[at] == '_' || text.data[at] == '-'))
+		at++;
+	if (at == quoted || (quoted && (at == text.len || text.data[at++] != text.data[0])))
+		return 0;
+	while (at < text.len && (text.data[at] == ' ' || text.data[at] == '\t'))
+		at++;
+	if (at == text.len || text.data[at] != ':')
+		return 0;
+	/* a:failed -> b is a graph on one line. */
+	return quoted || at + 1 == text.len || isspace(text.data[at + 1]) ? at + 1 : 0;
+}
+
+static struct slice without_blanks(struct slice text)
+{
+	while (text.len > 0 && (isspace(text.data[0]) || text.data[0] == '#')) {
+		const uint8_t *end = text.data[0] == '#' ? memchr(text.data, '\n', text.len) : text.data;
+		size_t len = end ? (size_t)(end - text.data) + 1 : text.len;
+
+		text = slice_make(text.data + len, text.len - len);
+	}
+	return text;
+}
+
+bool pipeline_begins(struct slice text)
+{
+	if (text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0)
+		text = slice_make(text.data + 3, text.len - 3);
+	text = without_blanks(text);
+	if (text.len > 0 && (text.data[0] == '%' || (text.len >= 3 && memcmp(text.data, "---", 3) == 0)))
+		return true;
+	if (text.len > 0 && text.data[0] == '{')
+		text = without_blanks(slice_make(text.data + 1, text.len - 1));
+	return key_len(text) > 0;
 }

@@ -18,6 +18,8 @@ struct pipeline {
 	struct rec_schedule_spec schedule;       /* no schedule if cron is empty; the time zone isn't resolved yet */
 };
 
+/* Does this text begin as a pipeline does, and not as a graph on one line? */
+bool pipeline_begins(struct slice text);
 /*
  * Parse a pipeline. given: NAME=VALUE for its parameters. Slices of the result point into text, given or the
  * arena. On failure *ret_spot is the place; its len is 0 if the fault is in given, not in text.

@@ -50,7 +50,7 @@ exits "a pipe that is written into is read" 0 titan plan fed.yaml
 like "to its end" "$out" '^a '
 exits "so is one of a shell" 0 bash -c '"$0" plan <(sleep 0.1; echo "jobs: {b: {run: \"true\"}}")' "$TITAN"
 like "to its end" "$out" '^b '
-exits "a directory is no pipeline" 71 titan run "$test_dir"
+exits "a directory is no pipeline" 2 titan run "$test_dir"
 is "nothing was submitted by all this" "$(titan --json ls | jq length)" 0
 
 run=$(titan run -e "a; a='printf \"x\\033[2Jy\"'")

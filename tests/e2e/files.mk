@@ -86,6 +86,8 @@ e2e_tests = \
 	tests/e2e/repl.sh \
 	tests/e2e/resume.sh \
 	tests/e2e/retry.sh \
+	tests/e2e/run-command.sh \
+	tests/e2e/run-limits.sh \
 	tests/e2e/schedule.sh \
 	tests/e2e/stuck-keeper.sh \
 	tests/e2e/stuck.sh \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run that is followed: what is said of it, in which state it is believed, and what the command ends with. */
+#include <errno.h>
 #include "cli/follow/exit_status.h"
 
 #include "cli_rig.h"
@@ -35,10 +36,19 @@ TEST propagate_passes_over_forgiven_and_other_ends(void)
 	rows[0].forgiven = true;
 	rows[1] = ended(OUTCOME_EXIT, 8, 2000);
 	rows[1].state = STATE_TIMED_OUT;
-	rows[2] = ended(OUTCOME_SPAWN, 2, 3000);
+	rows[2] = ended(OUTCOME_LOST, 2, 3000);
 	rows[3] = ended(OUTCOME_EXIT, 9, 4000);
 	ASSERT_EQ(9, first_exit_code(rows, 4));
 	ASSERT_EQ(0, first_exit_code(rows, 3));
+	PASS();
+}
+
+TEST propagate_says_what_a_shell_says_of_a_command_that_cant_be_started(void)
+{
+	rows[0] = ended(OUTCOME_SPAWN, ENOENT, 1000);
+	ASSERT_EQ(127, first_exit_code(rows, 1));
+	rows[0] = ended(OUTCOME_SPAWN, EACCES, 1000);
+	ASSERT_EQ(126, first_exit_code(rows, 1));
 	PASS();
 }
 
@@ -636,6 +646,7 @@ SUITE(cli_follow)
 {
 	RUN_TEST(propagate_takes_the_code_of_the_first_failed_job);
 	RUN_TEST(propagate_passes_over_forgiven_and_other_ends);
+	RUN_TEST(propagate_says_what_a_shell_says_of_a_command_that_cant_be_started);
 	RUN_TEST(propagate_adds_128_to_a_signal);
 	RUN_TEST(propagate_takes_no_code_that_is_none);
 	RUN_TEST(refusal_ends_with_3_unless_something_failed);

@@ -88,6 +88,25 @@ static const struct refused refusals[] = {
 	{ "ls -f", "no option -f", "titan ls --help" },
 };
 
+TEST words_behind_a_script_are_its_own(void)
+{
+	static const struct { const char *line; size_t args, plain_from; bool follow; } given[] = {
+		{ "run -f ./x -f --no-such -- y", 5, SIZE_MAX, true }, { "run ./x -f", 2, SIZE_MAX, false },
+		{ "run -- ls -f", 2, 0, false }, { "run -f -- ls -- -f", 3, 0, true }, { "run x.yaml -f", 1, SIZE_MAX, true },
+		{ "run - -f", 1, SIZE_MAX, true }, { "run ./x.yml -f -- y", 2, 1, true }, { "run --", 0, 0, false },
+		{ "show ./x -q", 1, SIZE_MAX, false },
+	};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		ASSERT_EQm(given[i].line, ERR_NONE, parse(given[i].line));
+		ASSERT_EQm(given[i].line, given[i].args, invocation.arg_count);
+		ASSERT_EQm(given[i].line, given[i].plain_from, invocation.plain_from);
+		ASSERT_EQm(given[i].line, given[i].follow, option_given(&invocation, OPT_run_follow));
+	}
+	ASSERT_EQ(ERR_USAGE, parse("run x.yaml --no-such"));
+	PASS();
+}
+
 TEST mistakes_are_named(void)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
@@ -411,6 +430,7 @@ TEST the_table_is_unambiguous(void)
 SUITE(cli_options)
 {
 	RUN_TEST(options_stand_anywhere);
+	RUN_TEST(words_behind_a_script_are_its_own);
 	RUN_TEST(mistakes_are_named);
 	RUN_TEST(numbers_and_spans);
 	RUN_TEST(flags_come_before_the_environment);

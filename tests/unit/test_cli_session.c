@@ -301,7 +301,8 @@ TEST arguments_say_what_only_others_know(void)
 	} rows[] = {
 		{ "run", "", NULL, COMPLETE_FILES, false }, { "cancel", "4", NULL, COMPLETE_LIVE_RUNS, true },
 		{ "cancel", "4", "5", COMPLETE_LIVE_RUNS, true }, { "retry", "", NULL, COMPLETE_FAILED_RUNS, true },
-		{ "approve", "", NULL, COMPLETE_GATES, true }, { "approve", "1/a", "", COMPLETE_NONE, false },
+		{ "approve", "", NULL, COMPLETE_GATES, true }, { "approve", "1/a", "", COMPLETE_GATES, true },
+		{ "run", "./work", "", COMPLETE_FILES, false }, { "reject", "1/a", "", COMPLETE_NONE, false },
 		{ "cordon", "w1", "w", COMPLETE_WORKERS, false }, { "pool", "set", "", COMPLETE_POOLS, false },
 		{ "pool", "ls", "", COMPLETE_NONE, false }, { "schedule", "add", "", COMPLETE_FILES, false },
 		{ "schedule", "fire", "", COMPLETE_SCHEDULES, false }, { "lock", "drop", "", COMPLETE_LOCKS, false },

@@ -178,10 +178,14 @@ TEST again_and_into_name_their_run(void)
 TEST words_that_dont_go_together_are_refused(void)
 {
 	static const struct { const char *line, *why; } refused[] = {
-		{ "run", "give one of FILE, -e DAG, --lines, --again RUN and -" },
+		{ "run", "give one of FILE, SCRIPT, -- CMD, -e DAG, --lines, --again RUN and -" },
 		{ "run -e a=x graph.yaml", "not several" }, { "run -e a=x --again 4", "not several" },
 		{ "run -e a=x --follow --wait", "leave out --wait" }, { "run -e a=x --propagate", "--propagate" },
-		{ "run -e a=x -p A=1", "-p works only with a pipeline in a file; on one line use variables of the shell" }, { "run - -p A=1", "-p works only with a pipeline in a file; on one line use variables of the shell" },
+		{ "run -e a=x -p A=1", "-p works only with a pipeline; elsewhere use variables of the shell" },
+		{ "run -e a=x --keep-order", "--keep-order needs --wait or --follow" }, { "run -w --keep-order --into 4 -e a=x", "--keep-order" },
+		{ "run -j 2 -- x", "--max-jobs" }, { "run --into 4 -j 2 -e a=x", "--max-jobs" }, { "run --", "no command behind --" },
+		{ "run --lines -- x", "not several" }, { "run --again 4 -j 2", "only --name, --key" },
+		{ "run --gpus none -e a=x", "--gpus: 'none'" }, { "run -l a=b -e a=x", "--label: 'a=b'" },
 		{ "run --again 4 --retry 1", "only --name, --key" }, { "run --again 4 --env A=1", "only --name, --key" },
 		{ "run --again 4 --into 5", "only --name, --key" }, { "run -e a=x --into 4 --tenant t", "--tenant" },
 		{ "run -e a=x --into 4 --name n", "--name" }, { "run -e a=x --env NOT_SET", "NOT_SET isn't set here" },

@@ -589,6 +589,24 @@ TEST limits(void)
 
 GREATEST_MAIN_DEFS();
 
+TEST the_first_words_tell_a_pipeline_from_a_line(void)
+{
+	static const char *const pipelines[] = {
+		"jobs: {a: {run: x}}", "\n# comment: x\n\nname: x\njobs:\n", "---\njobs: {}", "%YAML 1.1\n---\n", "{jobs: {a: 1}}",
+		"{\n  \"jobs\": {}}", "{\"jobs\":{}}", "'jobs': {}", "\xef\xbb\xbfjobs: {}", "jobs:", "max-jobs : 1",
+	};
+	static const char *const lines[] = {
+		"", "a", "a -> b; a=x", "a:failed -> b; a=x", "{a, b} -> c", "{a -> b} -> c", "# jobs: x\na=x", "a='x: y'", "?a; a='go: on'",
+		"a=x # jobs: y", "-", "'", "\"a", "{", "a*{x: y}",
+	};
+
+	for (size_t i = 0; i < sizeof(pipelines) / sizeof(pipelines[0]); i++)
+		ASSERTm(pipelines[i], pipeline_begins(slice_str(pipelines[i])));
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ASSERT_FALSEm(lines[i], pipeline_begins(slice_str(lines[i])));
+	PASS();
+}
+
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
@@ -606,6 +624,7 @@ int main(int argc, char **argv)
 	RUN_TEST(errors_point_at_their_place);
 	RUN_TEST(errors_look_like_this);
 	RUN_TEST(limits);
+	RUN_TEST(the_first_words_tell_a_pipeline_from_a_line);
 	arena_free(&arena);
 	GREATEST_MAIN_END();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan run: makes a run of a graph from the command line, a file or standard input. */
+/* titan run: makes a run of a graph or a command from the command line, a file or standard input. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,15 +44,10 @@ struct dag_source {
 static void line_job(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec)
 {
 	const struct job_lines *lines = arg;
-	struct rec_job_spec spec = {
-		.priority = lines->defaults->priority,
-		.retry_max = lines->defaults->retry_max,
-		.timeout_ms = lines->defaults->timeout_ms,
-		.deadline_ms = lines->defaults->deadline_ms,
-		.mode = lines->defaults->mode,
-	};
 	char name[sizeof(lines->prefix) + 24];
+	struct rec_job_spec spec;
 
+	run_default_spec(lines->defaults, &spec);
 	snprintf(name, sizeof(name), "%s%" PRIu64, lines->prefix, index + 1);
 	spec.name = arena_copy(scratch, slice_str(name));
 	job_command(lines->lines[index], scratch, &spec);
@@ -102,22 +97,14 @@ static enum err lines_source(struct cli *cli, struct buf *input, struct job_line
 	return ERR_NONE;
 }
 
-static enum err dag_source(struct cli *cli, const struct dag_old *old, struct buf *input, struct dag_source *source)
+static enum err dag_source(struct cli *cli, const struct dag_old *old, struct slice text, const char *what,
+			   struct dag_source *source)
 {
-	const char *expression = option_value(cli->invocation, OPT_run_expression);
-	struct slice text = slice_str(expression);
 	struct dag_spot spot;
-	enum err err;
+	enum err err = dagline_parse_into(text, old, &cli->arena, &source->dag, &spot, &cli->error);
 
-	if (expression == NULL) {
-		err = load_stdin(cli, LIMIT_DAG_LINE_MAX, input);
-		if (err != ERR_NONE)
-			return err;
-		text = buf_slice(input);
-	}
-	err = dagline_parse_into(text, old, &cli->arena, &source->dag, &spot, &cli->error);
 	if (err != ERR_NONE && spot.len > 0)
-		load_explain(cli, text, expression ? "-e" : "stdin", &spot);
+		load_explain(cli, text, what, &spot);
 	return err;
 }
 
@@ -198,6 +185,24 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	return cli_fail(cli);
 }
 
+/* Print the output of the jobs on standard output, and nothing else there. */
+static bool wants_output(const struct cli *cli, enum run_source source)
+{
+	const struct invocation *invocation = cli->invocation;
+	bool alone = source == FROM_SCRIPT || source == FROM_COMMAND;
+
+	if (cli->settings.style == STYLE_JSON || cli->settings.style == STYLE_FORMAT || option_given(invocation, OPT_run_into))
+		return false;
+	return option_given(invocation, OPT_run_keep_order) ||
+	       (alone && (option_given(invocation, OPT_run_follow) || option_given(invocation, OPT_run_propagate)));
+}
+
+static int follow_output(struct cli *cli, uint64_t run)
+{
+	cli_note(cli, "run %" PRIu64, run);
+	return follow_command(cli, run, FOLLOW_OUTPUT);
+}
+
 /* Warn of a gate with named approvers: the submitter may not approve it, and no other user reaches this cluster. */
 static void warn_of_gates(struct cli *cli, const struct graph_source *source)
 {
@@ -217,26 +222,22 @@ static void warn_of_gates(struct cli *cli, const struct graph_source *source)
 	arena_free(&arena);
 }
 
-static int submit(struct cli *cli, const struct graph_source *source, struct slice name, const uint8_t *key)
+static int submit(struct cli *cli, enum run_source from, const struct graph_source *source, struct slice name,
+		  const uint8_t *key)
 {
 	struct msg_accepted accepted;
 
 	if (check_format(cli) != ERR_NONE || submit_graph(cli, source, name, key, &accepted) != ERR_NONE)
 		return cli_fail(cli);
 	warn_of_gates(cli, source);
+	if (wants_output(cli, from))
+		return follow_output(cli, accepted.run);
 	if (option_given(cli->invocation, OPT_run_follow))
-		return follow_command(cli, accepted.run);
+		return follow_command(cli, accepted.run, FOLLOW_CHANGES);
 	if (option_given(cli->invocation, OPT_run_wait))
 		return wait_submitted(cli, &accepted);
 	print_accepted(cli, &accepted, NULL);
 	return 0;
-}
-
-static bool is_file(const struct cli *cli)
-{
-	const struct invocation *invocation = cli->invocation;
-
-	return invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0;
 }
 
 /*
@@ -254,62 +255,131 @@ static void name_lines(const struct cli *cli, struct slice name, const uint8_t *
 }
 
 /* Refuse a pipeline with --into that sets concurrency or a tenant: those are the run's to set. */
-static enum err check_added(struct cli *cli, const struct pipeline *pipeline)
+static enum err check_added(struct cli *cli, const char *path, const struct pipeline *pipeline)
 {
 	const char *what = pipeline->max_jobs > 0 || pipeline->concurrency.len > 0 ? "concurrency" : pipeline->tenant.len > 0 ? "tenant" : NULL;
 
 	if (what == NULL || !option_given(cli->invocation, OPT_run_into))
 		return ERR_NONE;
 	return error_set(&cli->error, ERR_INVALID, "%s: %s belongs to the run that jobs are added to; leave it out",
-			 cli->invocation->args[0], what);
+			 path, what);
 }
 
 struct run_input {
+	enum run_source from;
 	struct job_defaults defaults;
 	struct into into;
 	const struct dag_old *old;       /* the run to which jobs are added; NULL: a new run */
 	uint8_t key[SUBMIT_KEY_SIZE];
 	struct buf text;                 /* texts of the jobs point into it until they are submitted */
+	struct job_lines lines;
+	struct dag_source dag;
+	struct program program;
 };
+
+static enum err lines_graph(struct cli *cli, struct run_input *input, struct graph_source *source, struct slice *name)
+{
+	enum err err = lines_source(cli, &input->text, &input->lines);
+
+	if (err != ERR_NONE)
+		return err;
+	name_lines(cli, *name, input->key, &input->lines);
+	*source = (struct graph_source){ .count = input->lines.count, .job_cb = line_job, .arg = &input->lines };
+	*name = name->len ? *name : slice_str("lines");
+	return ERR_NONE;
+}
+
+static enum err pipeline_graph(struct cli *cli, struct run_input *input, struct graph_source *source, struct slice *name)
+{
+	const char *word = cli->invocation->args[0], *path = strcmp(word, "-") == 0 ? "stdin" : word;
+	struct pipeline pipeline;
+	enum err err;
+
+	if (input->from == FROM_STDIN)
+		err = load_pipeline_text(cli, path, OPT_run_param, input->old, buf_slice(&input->text), &pipeline);
+	else
+		err = load_pipeline(cli, path, OPT_run_param, input->old, &input->text, &pipeline);
+	if (err == ERR_NONE)
+		err = check_added(cli, path, &pipeline);
+	if (err != ERR_NONE)
+		return err;
+	input->dag.dag = pipeline.dag;
+	*source = (struct graph_source){ .count = pipeline.dag.job_count, .max_jobs = pipeline.max_jobs,
+					 .tenant = pipeline.tenant, .concurrency = pipeline.concurrency, .job_cb = dag_job,
+					 .arg = &input->dag };
+	*name = name->len ? *name : pipeline.name;
+	return ERR_NONE;
+}
+
+static enum err line_graph(struct cli *cli, struct run_input *input, struct graph_source *source, struct slice *name)
+{
+	bool typed = input->from == FROM_LINE;
+	struct slice text = typed ? slice_str(option_value(cli->invocation, OPT_run_expression)) : buf_slice(&input->text);
+	enum err err;
+
+	if (!typed && option_given(cli->invocation, OPT_run_param))
+		return error_set(&cli->error, ERR_USAGE, "-p works only with a pipeline, and standard input has a graph on "
+			"one line");
+	err = dag_source(cli, input->old, text, typed ? "-e" : "stdin", &input->dag);
+	if (err != ERR_NONE)
+		return err;
+	*source = (struct graph_source){ .count = input->dag.dag.job_count, .job_cb = dag_job, .arg = &input->dag };
+	*name = name->len ? *name : input->dag.dag.nodes[0]->name;
+	return ERR_NONE;
+}
+
+static enum err program_graph(struct cli *cli, struct run_input *input, struct graph_source *source, struct slice *name)
+{
+	enum err err = run_program_read(cli, input->from, &input->program);
+
+	if (err != ERR_NONE)
+		return err;
+	*source = (struct graph_source){ .count = 1, .job_cb = run_program_job, .arg = &input->program };
+	*name = name->len ? *name : input->program.name;
+	return ERR_NONE;
+}
+
+static enum err read_graph(struct cli *cli, struct run_input *input, struct graph_source *source, struct slice *name)
+{
+	enum err err;
+
+	switch (input->from) {
+	case FROM_LINES:
+		return lines_graph(cli, input, source, name);
+	case FROM_PIPELINE:
+		return pipeline_graph(cli, input, source, name);
+	case FROM_STDIN:
+		err = load_stdin(cli, LIMIT_PIPELINE_MAX, &input->text);
+		if (err != ERR_NONE)
+			return err;
+		return pipeline_begins(buf_slice(&input->text)) ? pipeline_graph(cli, input, source, name)
+								: line_graph(cli, input, source, name);
+	case FROM_SCRIPT:
+	case FROM_COMMAND:
+		return program_graph(cli, input, source, name);
+	default:
+		return line_graph(cli, input, source, name);
+	}
+}
 
 static int run_graph(struct cli *cli, struct run_input *input, struct slice name)
 {
-	struct dag_source dag = { .defaults = &input->defaults };
-	struct job_lines lines = { .defaults = &input->defaults };
 	struct graph_source source;
 
-	if (option_given(cli->invocation, OPT_run_lines)) {
-		if (lines_source(cli, &input->text, &lines) != ERR_NONE)
-			return cli_fail(cli);
-		name_lines(cli, name, input->key, &lines);
-		source = (struct graph_source){ .count = lines.count, .job_cb = line_job, .arg = &lines };
-		name = name.len ? name : slice_str("lines");
-	} else if (is_file(cli)) {
-		struct pipeline pipeline;
-
-		if (load_pipeline(cli, cli->invocation->args[0], OPT_run_param, input->old, &input->text, &pipeline) != ERR_NONE ||
-		    check_added(cli, &pipeline) != ERR_NONE)
-			return cli_fail(cli);
-		dag.dag = pipeline.dag;
-		source = (struct graph_source){ .count = dag.dag.job_count, .max_jobs = pipeline.max_jobs,
-						.tenant = pipeline.tenant, .concurrency = pipeline.concurrency, .job_cb = dag_job, .arg = &dag };
-		name = name.len ? name : pipeline.name;
-	} else {
-		if (dag_source(cli, input->old, &input->text, &dag) != ERR_NONE)
-			return cli_fail(cli);
-		source = (struct graph_source){ .count = dag.dag.job_count, .job_cb = dag_job, .arg = &dag };
-		name = name.len ? name : dag.dag.nodes[0]->name;
-	}
-	source.context = dag_context(&dag.dag, &input->defaults, &cli->arena);
+	input->dag.defaults = input->lines.defaults = input->program.defaults = &input->defaults;
+	if (read_graph(cli, input, &source, &name) != ERR_NONE ||
+	    option_number(cli->invocation, OPT_run_max_jobs, 1, LIMIT_RUN_JOBS_MAX, &source.max_jobs, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	source.context = dag_context(&input->dag.dag, &input->defaults, &cli->arena);
 	if (option_given(cli->invocation, OPT_run_tenant))
 		source.tenant = slice_str(option_value(cli->invocation, OPT_run_tenant));
 	if (input->old) {
 		source.into = input->old->run;
-		source.parents = dag.dag.parents;
+		source.parents = input->dag.dag.parents;
 		name = slice_make(NULL, 0);
 	}
 	if (!option_given(cli->invocation, OPT_run_dry_run))
-		return submit(cli, &source, name, input->key);
+		return submit(cli, input->from, &source, name, input->key);
 	return plan_print(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
 }
 
@@ -334,7 +404,7 @@ static int run_again(struct cli *cli, const struct run_input *input, struct slic
 	if (cli_connect(cli) != ERR_NONE ||
 	    cli_select_run(cli, option_value(cli->invocation, OPT_run_again), &source.again) != ERR_NONE)
 		return cli_fail(cli);
-	return submit(cli, &source, name, input->key);
+	return submit(cli, FROM_AGAIN, &source, name, input->key);
 }
 
 int cmd_run(struct cli *cli)
@@ -344,7 +414,8 @@ int cmd_run(struct cli *cli)
 	struct run_input input = { 0 };
 	int status;
 
-	if (run_check_usage(cli) != ERR_NONE || run_read_defaults(cli, &input.defaults) != ERR_NONE ||
+	if (run_source_read(cli, &input.from) != ERR_NONE || run_check_usage(cli, input.from) != ERR_NONE ||
+	    run_read_defaults(cli, input.from, &input.defaults) != ERR_NONE ||
 	    run_read_key(cli, input.key) != ERR_NONE)
 		return cli_fail(cli);
 	if (name != NULL && !text_is_name(slice_str(name))) {
@@ -357,7 +428,7 @@ int cmd_run(struct cli *cli)
 			". -", tenant);
 		return cli_fail(cli);
 	}
-	if (option_given(cli->invocation, OPT_run_again))
+	if (input.from == FROM_AGAIN)
 		return run_again(cli, &input, slice_str(name));
 	if (begin_into(cli, &input) != ERR_NONE)
 		return cli_fail(cli);

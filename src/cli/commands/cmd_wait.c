@@ -82,5 +82,5 @@ int cmd_watch(struct cli *cli)
 
 	if (cli_connect(cli) != ERR_NONE || cli_select_run(cli, cli->invocation->args[0], &run) != ERR_NONE)
 		return cli_fail(cli);
-	return follow_command(cli, run);
+	return follow_command(cli, run, FOLLOW_CHANGES);
 }

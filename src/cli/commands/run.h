@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by titan run (cmd_run.c) and its options (run_options.c). */
+/* Shared by titan run (cmd_run.c), its options (run_options.c), its source (run_source.c) and run_program.c. */
 #ifndef TITAN_CLI_RUN_H
 #define TITAN_CLI_RUN_H
 
@@ -8,9 +8,33 @@
 #include "cli/graph/here.h"
 #include "lang/dagline.h"
 
-enum err run_check_usage(struct cli *cli);               /* refuses options that don't go together */
+enum run_source {                        /* where the jobs come from */
+	FROM_LINE,                       /* -e */
+	FROM_LINES,                      /* --lines */
+	FROM_AGAIN,                      /* --again */
+	FROM_STDIN,                      /* - */
+	FROM_PIPELINE,
+	FROM_SCRIPT,
+	FROM_COMMAND,                    /* behind -- */
+};
+
+/* Find the one source that was given. The errors say which file can't be run and why. */
+enum err run_source_read(struct cli *cli, enum run_source *ret);
+
+enum err run_check_usage(struct cli *cli, enum run_source source);       /* refuses options that don't go together */
 /* Read the defaults for jobs that don't set these themselves. */
-enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults);
+enum err run_read_defaults(struct cli *cli, enum run_source source, struct job_defaults *defaults);
 enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE]);
+
+struct program {                         /* a script or a command, as the only job */
+	struct slice name;
+	struct slice_list argv;
+	const struct job_defaults *defaults;
+};
+
+enum err run_program_read(struct cli *cli, enum run_source source, struct program *ret);
+/* Set what the command line says about a job that has no settings of its own. */
+void run_default_spec(const struct job_defaults *defaults, struct rec_job_spec *ret_spec);
+void run_program_job(const void *program, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec);
 
 #endif

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 
 #include "base/rand.h"
+#include "base/text.h"
 #include "cli/commands/decisions.h"
 #include "cli/commands/run.h"
-#include "cli/graph/load.h"
 #include "cli/graph/submit.h"
 #include "cli/session/cli.h"
 #include "cli/session/options.h"
+#include "lang/demand.h"
 #include "proto/limits.h"
 
 /* ---- options for every job ---- */
@@ -64,15 +65,51 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 	return ERR_NONE;
 }
 
-enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
+static enum err read_labels(struct cli *cli, struct job_defaults *defaults)
 {
 	const struct invocation *invocation = cli->invocation;
-	const char *mode = option_value(invocation, OPT_run_mode), *file = NULL;
+
+	defaults->labels.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(struct slice));
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		const char *label = invocation->options[i].value;
+
+		if (invocation->options[i].id != OPT_run_label)
+			continue;
+		if (!text_is_name(slice_str(label)))
+			return error_set(&cli->error, ERR_USAGE, "--label: '%s' isn't a valid label; use only letters, "
+				"digits and _ . -", label);
+		defaults->labels.at[defaults->labels.n++] = slice_str(label);
+	}
+	return ERR_NONE;
+}
+
+static enum err read_asks(struct cli *cli, struct job_defaults *defaults)
+{
+	static const struct {
+		enum option_id id;
+		const char *name;
+	} asks[] = { { OPT_run_cpus, RESOURCE_CPUS }, { OPT_run_memory, RESOURCE_MEMORY }, { OPT_run_gpus, RESOURCE_GPUS } };
+
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		const char *amount = option_value(cli->invocation, asks[i].id);
+		struct error why = { 0 };
+
+		if (amount != NULL && demand_add(&defaults->asks, &cli->arena, slice_str(asks[i].name), slice_str(amount), &why) != ERR_NONE)
+			return error_set(&cli->error, ERR_USAGE, "--%s: '%s': %s", asks[i].name, amount, why.text);
+	}
+	return read_labels(cli, defaults);
+}
+
+enum err run_read_defaults(struct cli *cli, enum run_source source, struct job_defaults *defaults)
+{
+	const struct invocation *invocation = cli->invocation;
+	const char *mode = option_value(invocation, OPT_run_mode);
 	uint64_t priority = 0;
 	int64_t timeout_ms = 0, deadline_ms = 0;
 	enum err err;
 
 	if ((err = read_env(cli, defaults)) != ERR_NONE || (err = read_dir(cli, defaults)) != ERR_NONE ||
+	    (err = read_asks(cli, defaults)) != ERR_NONE ||
 	    (err = option_number(invocation, OPT_run_retry, 0, LIMIT_RETRY_MAX, &defaults->retry_max, &cli->error)) !=
 		    ERR_NONE ||
 	    (err = option_number(invocation, OPT_run_priority, 0, 100, &priority, &cli->error)) != ERR_NONE ||
@@ -83,9 +120,7 @@ enum err run_read_defaults(struct cli *cli, struct job_defaults *defaults)
 		defaults->priority = priority + 1;
 	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
 		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' must be retry, exclusive or once", mode);
-	if (invocation->arg_count > 0 && strcmp(invocation->args[0], "-") != 0 && strcmp(invocation->args[0], LOAD_STDIN) != 0)
-		file = invocation->args[0];
-	here_read(cli, file, option_given(invocation, OPT_run_env_all), defaults);
+	here_read(cli, source == FROM_PIPELINE ? invocation->args[0] : NULL, option_given(invocation, OPT_run_env_all), defaults);
 	defaults->timeout_ms = (uint64_t)timeout_ms;
 	defaults->deadline_ms = (uint64_t)deadline_ms;
 	return ERR_NONE;
@@ -112,7 +147,8 @@ static bool changes_jobs(const struct invocation *invocation)
 {
 	static const enum option_id changes[] = {
 		OPT_run_param, OPT_run_dry_run, OPT_run_dir, OPT_run_private, OPT_run_env, OPT_run_env_all, OPT_run_retry, OPT_run_job_timeout, OPT_run_deadline,
-		OPT_run_priority, OPT_run_mode, OPT_run_tenant, OPT_run_into,
+		OPT_run_priority, OPT_run_mode, OPT_run_tenant, OPT_run_into, OPT_run_max_jobs, OPT_run_cpus, OPT_run_memory, OPT_run_gpus,
+		OPT_run_label,
 	};
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
@@ -121,36 +157,62 @@ static bool changes_jobs(const struct invocation *invocation)
 	return false;
 }
 
-enum err run_check_usage(struct cli *cli)
+/* Will the output of jobs be printed unchanged? Then nothing else may be on standard output. */
+static enum err check_order(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;
-	bool expression = option_given(invocation, OPT_run_expression);
-	bool lines = option_given(invocation, OPT_run_lines);
-	bool input = invocation->arg_count > 0, again = option_given(invocation, OPT_run_again);
-	int sources = expression + lines + input + again;
 
-	if (sources != 1) {
-		error_set(&cli->error, ERR_USAGE, "give one of FILE, -e DAG, --lines, --again RUN and -%s",
-			  sources > 1 ? ", not several" : "");
-		error_next(&cli->error, "titan run -e \"a -> b; a='echo one'; b='echo two'\"");
-		return ERR_USAGE;
-	}
+	if (!option_given(invocation, OPT_run_keep_order))
+		return ERR_NONE;
+	if (!option_given(invocation, OPT_run_follow) && !option_given(invocation, OPT_run_wait))
+		return error_set(&cli->error, ERR_USAGE, "--keep-order needs --wait or --follow");
+	if (cli->settings.style == STYLE_JSON || cli->settings.style == STYLE_FORMAT)
+		return error_set(&cli->error, ERR_USAGE, "--keep-order prints the output of jobs unchanged, so --json "
+			"and --format can't be used");
+	if (option_given(invocation, OPT_run_into))
+		return error_set(&cli->error, ERR_USAGE, "--keep-order prints the output of a new run; leave it out with "
+			"--into");
+	return ERR_NONE;
+}
+
+/* Check options about the run as a whole. */
+static enum err check_run(struct cli *cli, enum run_source source)
+{
+	const struct invocation *invocation = cli->invocation;
+	bool into = option_given(invocation, OPT_run_into), jobs = option_given(invocation, OPT_run_max_jobs);
+
+	if (into && option_given(invocation, OPT_run_tenant))
+		return error_set(&cli->error, ERR_USAGE, "--tenant: added jobs belong to the tenant of their run; "
+			"leave it out");
+	if (into && jobs)
+		return error_set(&cli->error, ERR_USAGE, "--max-jobs: the limit belongs to the run that jobs are added to; "
+			"leave it out");
+	if (jobs && (source == FROM_SCRIPT || source == FROM_COMMAND))
+		return error_set(&cli->error, ERR_USAGE, "--max-jobs limits the jobs of a run, and this run has only one");
+	if (into && option_given(invocation, OPT_run_name) && source != FROM_LINES && source != FROM_SCRIPT &&
+	    source != FROM_COMMAND)
+		return error_set(&cli->error, ERR_USAGE, "--name: with --into, a name is only possible with --lines, "
+			"a script or a command, where it names the jobs");
+	return ERR_NONE;
+}
+
+enum err run_check_usage(struct cli *cli, enum run_source source)
+{
+	const struct invocation *invocation = cli->invocation;
+	enum err err = check_order(cli);
+
+	if (err != ERR_NONE)
+		return err;
 	if (option_given(invocation, OPT_run_follow) && option_given(invocation, OPT_run_wait))
 		return error_set(&cli->error, ERR_USAGE, "--follow already waits for the end; leave out --wait");
-	if (option_given(invocation, OPT_run_param) && (!input || strcmp(invocation->args[0], "-") == 0))
-		return error_set(&cli->error, ERR_USAGE, "-p works only with a pipeline in a file; on one line use "
-			"variables of the shell");
+	if (option_given(invocation, OPT_run_param) && source != FROM_PIPELINE && source != FROM_STDIN)
+		return error_set(&cli->error, ERR_USAGE, "-p works only with a pipeline; elsewhere use variables of the "
+			"shell");
 	if (option_given(invocation, OPT_run_propagate) && !option_given(invocation, OPT_run_follow) &&
 	    !option_given(invocation, OPT_run_wait))
 		return error_set(&cli->error, ERR_USAGE, "--propagate needs --wait or --follow");
-	if (again && changes_jobs(invocation))
+	if (source == FROM_AGAIN && changes_jobs(invocation))
 		return error_set(&cli->error, ERR_USAGE, "--again submits an unchanged graph; only --name, --key, "
-			"--follow, --wait and --propagate can be given with it");
-	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_tenant))
-		return error_set(&cli->error, ERR_USAGE, "--tenant: added jobs belong to the tenant of their run; "
-			"leave it out");
-	if (option_given(invocation, OPT_run_into) && option_given(invocation, OPT_run_name) && !lines)
-		return error_set(&cli->error, ERR_USAGE, "--name: with --into, a name is only possible with --lines, "
-			"where it names the jobs");
-	return ERR_NONE;
+			"--follow, --wait, --keep-order and --propagate can be given with it");
+	return check_run(cli, source);
 }

@@ -2,9 +2,14 @@
 /* Turns the end of a run into an exit status; asks the master for the rows it needs. */
 #include "cli/follow/exit_status.h"
 
+#include <errno.h>
+
 #include "cli/ask/query.h"
 #include "cli/session/options.h"
 #include "cli/show/row_words.h"
+
+#define EXIT_NOT_STARTED 126             /* as of a shell that can't start a command */
+#define EXIT_NOT_FOUND 127
 
 int failed_run_status(const struct rec_run_row *run, const struct rec_job_row *jobs, size_t job_count)
 {
@@ -27,11 +32,13 @@ int first_exit_code(const struct rec_job_row *jobs, size_t job_count)
 
 	for (size_t i = 0; i < job_count; i++)
 		if (jobs[i].state == STATE_FAILED && !jobs[i].forgiven &&
-		    (jobs[i].outcome == OUTCOME_EXIT || jobs[i].outcome == OUTCOME_SIGNAL) &&
+		    (jobs[i].outcome == OUTCOME_EXIT || jobs[i].outcome == OUTCOME_SIGNAL || jobs[i].outcome == OUTCOME_SPAWN) &&
 		    (first == NULL || jobs[i].ended_ms < first->ended_ms))
 			first = &jobs[i];
 	if (first == NULL || first->code == 0 || first->code > 255)
 		return 0;
+	if (first->outcome == OUTCOME_SPAWN)
+		return first->code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_STARTED;
 	return first->outcome == OUTCOME_SIGNAL ? 128 + (int)(first->code & 127) : (int)first->code;
 }
 

@@ -189,6 +189,8 @@ static bool ended(const struct follow *follow)
 static enum err tick(struct follow *follow)
 {
 	show_redraw(follow);
+	if (follow->output != NULL)
+		return output_step(follow);
 	if (follow->options->tick_cb == NULL || !follow->known)
 		return ERR_NONE;
 	return follow->options->tick_cb(follow, follow_ended_count(follow), follow->counts[STATE_RUNNING],
@@ -229,14 +231,18 @@ static void follow_free(struct follow *follow)
 		mem_free(follow->jobs[i].name);
 		mem_free(follow->jobs[i].worker);
 	}
+	if (follow->output != NULL)
+		output_end(follow);
 	mem_free(follow->jobs);
 	mem_free(follow->name);
 	buf_free(&follow->out);
 	cli_branch_end(&follow->side);
 }
 
-static enum show_mode mode_of(const struct cli *cli)
+static enum show_mode mode_of(const struct cli *cli, const struct follow_options *options)
 {
+	if (options->what == FOLLOW_OUTPUT)
+		return SHOW_OUTPUT;
 	if (cli->settings.style == STYLE_JSON)
 		return SHOW_JSON;
 	if (cli->settings.quiet)
@@ -247,10 +253,12 @@ static enum show_mode mode_of(const struct cli *cli)
 enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *options,
 		    enum run_state *ret_state)
 {
-	struct follow follow = { .cli = cli, .run = run, .options = options, .mode = mode_of(cli) };
+	struct follow follow = { .cli = cli, .run = run, .options = options, .mode = mode_of(cli, options) };
 	enum err err = cli_catch_signals(cli);
 
 	cli_branch(cli, &follow.side);
+	if (follow.mode == SHOW_OUTPUT)
+		output_begin(&follow);
 	follow.said_ns = clock_mono_ns();
 	if (err == ERR_NONE)
 		err = cli_connect(cli);
@@ -267,8 +275,9 @@ enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *
 		if (err == ERR_NONE)
 			follow_say(&follow, "the master is back");
 	}
+	if (err == ERR_NONE)
+		err = follow.output ? output_rest(&follow) : tick(&follow);
 	if (err == ERR_NONE) {
-		err = tick(&follow);
 		show_end(&follow);
 		*ret_state = follow_state(&follow);
 	} else {
@@ -279,9 +288,9 @@ enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *
 	return err;
 }
 
-int follow_command(struct cli *cli, uint64_t run)
+int follow_command(struct cli *cli, uint64_t run, enum follow_what what)
 {
-	static const struct follow_options options = { 0 };
+	const struct follow_options options = { .what = what };
 	enum run_state state;
 	enum err err = follow_run(cli, run, &options, &state);
 

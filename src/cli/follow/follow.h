@@ -8,7 +8,10 @@
 
 struct follow;                           /* a run that is being followed */
 
+enum follow_what { FOLLOW_CHANGES, FOLLOW_OUTPUT };
+
 struct follow_options {
+	enum follow_what what;           /* FOLLOW_OUTPUT: print the output of jobs, in their order, instead of changes */
 	/* Called a few times a second with the number of jobs that have ended and that run. May be NULL. */
 	enum err (*tick_cb)(struct follow *follow, uint64_t ended, uint64_t running, void *arg);
 	/* Called when the master is gone; the connection is tried again after it returns. May be NULL. */
@@ -23,6 +26,6 @@ void follow_say(struct follow *follow, const char *text);        /* prints a lin
 enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *options,
 		    enum run_state *ret_state);
 /* follow_run as a command: print messages, and return the exit status. */
-int follow_command(struct cli *cli, uint64_t run);
+int follow_command(struct cli *cli, uint64_t run, enum follow_what what);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Shared by the files that follow a run: follow.c has the connection and the latest rows of the jobs, follow_show.c
- * prints lines, follow_screen.c draws below them.
+ * prints lines, follow_screen.c draws below them, follow_output.c prints the output of the jobs.
  */
 #ifndef TITAN_CLI_FOLLOW_INTERNAL_H
 #define TITAN_CLI_FOLLOW_INTERNAL_H
@@ -14,7 +14,10 @@
 #include "proto/message.h"
 #include "proto/states.h"
 
-enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_JSON, SHOW_NOTHING };
+/* SHOW_OUTPUT: the output of the jobs; few lines, on standard error. */
+enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_JSON, SHOW_OUTPUT, SHOW_NOTHING };
+
+struct follow_output;
 
 struct followed_job {                    /* what is known and shown of a job; owns its strings */
 	struct rec_job_row row;          /* its slices point to name and worker below; its lists are empty */
@@ -47,6 +50,7 @@ struct follow {
 	struct buf out;                  /* text to print above the screen */
 	size_t screen_lines;             /* number of lines drawn below the scrolling ones */
 	bool dirty;
+	struct follow_output *output;    /* for SHOW_OUTPUT */
 };
 
 uint64_t follow_ended_count(const struct follow *follow);
@@ -58,6 +62,15 @@ void show_begin(struct follow *follow);
 void show_change(struct follow *follow, const struct followed_job *job, enum job_state from);
 void show_idle(struct follow *follow);                           /* called when nothing came for a while */
 void show_end(struct follow *follow);
+/* If this ended job failed, print a line; for SHOW_OUTPUT, after its output. */
+void show_failure(struct follow *follow, const struct followed_job *job);
+
+/* follow_output.c */
+void output_begin(struct follow *follow);
+/* Print what has come since. An unreachable master is no error: the next step tries again. */
+enum err output_step(struct follow *follow);
+enum err output_rest(struct follow *follow);     /* prints what is missing of a run that has ended */
+void output_end(struct follow *follow);
 
 /* follow_screen.c */
 void show_screen_begin(struct follow *follow);

@@ -26,14 +26,31 @@
 #define HEARTBEAT_MS 30000
 #define IDLE_MS 2000
 
+/* The stream on which lines are printed. */
+static const struct look *line_look(const struct follow *follow)
+{
+	return follow->mode == SHOW_OUTPUT ? &follow->cli->err : &follow->cli->out;
+}
+
 static void add_head(struct follow *follow)
 {
 	buf_addf(&follow->out, "#%" PRIu64 " ", follow->run);
 }
 
-/* Without a screen, print the collected lines at once. */
+/* Are lines printed about what happens? */
+static bool has_lines(const struct follow *follow)
+{
+	return follow->mode == SHOW_LINES || follow->mode == SHOW_SCREEN || follow->mode == SHOW_OUTPUT;
+}
+
+/* Without a screen, print the collected lines at once: beside the output of jobs on standard error. */
 static void said(struct follow *follow)
 {
+	if (follow->mode == SHOW_OUTPUT) {
+		if (!follow->cli->settings.quiet)
+			cli_tell(follow->cli, buf_slice(&follow->out));
+		buf_clear(&follow->out);
+	}
 	follow->said_ns = clock_mono_ns();
 	follow->dirty = true;
 	if (follow->mode != SHOW_SCREEN)
@@ -55,12 +72,12 @@ void show_begin(struct follow *follow)
 
 void follow_say(struct follow *follow, const char *text)
 {
-	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+	if (!has_lines(follow))
 		return;
 	add_head(follow);
-	look_colour(&follow->cli->out, COLOUR_CYAN, ATTR_BOLD, &follow->out);
+	look_colour(line_look(follow), COLOUR_CYAN, ATTR_BOLD, &follow->out);
 	buf_add_str(&follow->out, text);
-	look_plain(&follow->cli->out, &follow->out);
+	look_plain(line_look(follow), &follow->out);
 	buf_add_byte(&follow->out, '\n');
 	said(follow);
 	show_redraw(follow);
@@ -158,7 +175,7 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 {
 	const struct rec_job_row *row = &job->row;
 	enum job_state state = job_state_checked(row->state);
-	const struct look *look = &follow->cli->out;
+	const struct look *look = line_look(follow);
 	struct buf *out = &follow->out;
 	const struct followed_job *cause = cause_of(follow, row);
 	int64_t span = job_span_ms(row, clock_wall_ms());
@@ -231,7 +248,7 @@ void show_change(struct follow *follow, const struct followed_job *job, enum job
 		keep_failure(follow, (size_t)(job - follow->jobs));
 	if (follow->mode == SHOW_JSON)
 		show_json(follow, job);
-	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+	if (!has_lines(follow) || (follow->mode == SHOW_OUTPUT && state_terminal(state)))
 		return;
 	if (!is_failure(state) && state != STATE_APPROVAL && follow->job_count > SMALL_RUN)
 		return;
@@ -241,6 +258,16 @@ void show_change(struct follow *follow, const struct followed_job *job, enum job
 	add_change(follow, job);
 	if (shows_tail(follow, state))
 		failure_tail(&follow->side, &job->row, &follow->cli->out, "    ", &follow->out);
+	said(follow);
+}
+
+void show_failure(struct follow *follow, const struct followed_job *job)
+{
+	enum job_state state = job_state_checked(job->row.state);
+
+	if (!is_failure(state) && state != STATE_CANCELLED && state != STATE_SKIPPED)
+		return;
+	add_change(follow, job);
 	said(follow);
 }
 
@@ -294,7 +321,7 @@ void show_idle(struct follow *follow)
 {
 	int64_t quiet_ms = (clock_mono_ns() - follow->said_ns) / NS_PER_MS;
 
-	if (follow->mode != SHOW_LINES && follow->mode != SHOW_SCREEN)
+	if (!has_lines(follow))
 		return;
 	if (follow->known && !follow->told_idle && quiet_ms >= IDLE_MS &&
 	    follow->counts[STATE_READY] + follow->counts[STATE_DELAYED] > 0 &&

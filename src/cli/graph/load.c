@@ -142,21 +142,27 @@ enum err load_text(struct cli *cli, const char *path, struct slice text, struct 
 	return err;
 }
 
-enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
-		       struct buf *text, struct pipeline *ret)
+enum err load_pipeline_text(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
+			    struct slice text, struct pipeline *ret)
 {
 	const struct invocation *invocation = cli->invocation;
 	struct slice_list given = { 0 };
-	enum err err = load_file(cli, path, text);
+	enum err err;
 
-	if (err != ERR_NONE)
-		return err;
 	given.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(*given.at));
 	for (size_t i = 0; i < invocation->option_count; i++)
 		if (invocation->options[i].id == param)
 			given.at[given.n++] = slice_str(invocation->options[i].value);
 	if (given_twice(cli, given))
 		return ERR_USAGE;
-	err = load_text(cli, path, buf_slice(text), given, old, ret);
-	return err == ERR_NONE ? load_subs(cli, path, buf_slice(text), ret) : err;
+	err = load_text(cli, path, text, given, old, ret);
+	return err == ERR_NONE ? load_subs(cli, path, text, ret) : err;
+}
+
+enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
+		       struct buf *text, struct pipeline *ret)
+{
+	enum err err = load_file(cli, path, text);
+
+	return err == ERR_NONE ? load_pipeline_text(cli, path, param, old, buf_slice(text), ret) : err;
 }

@@ -151,7 +151,7 @@ static const struct {
 	enum complete_of of;
 } known_words[] = {
 	{ "FILE", COMPLETE_FILES }, { "DIR", COMPLETE_DIRECTORIES }, { "WORKER", COMPLETE_WORKERS }, { "POOL", COMPLETE_POOLS },
-	{ "RUN", COMPLETE_RUNS },
+	{ "RUN", COMPLETE_RUNS }, { "SCRIPT", COMPLETE_FILES }, { "ARG", COMPLETE_FILES },
 };
 
 static const struct {
@@ -313,7 +313,11 @@ static void complete_way(const struct typed *typed, const char *way, struct comp
 	if (word[0] >= 'a') {
 		offer_choices(ret, word);
 	} else if (word[0] >= 'A') {
-		ret->of = command_means(typed->command, word);
+		enum complete_of of = command_means(typed->command, word);
+
+		/* Another way to write the arguments may be known. */
+		if (of != COMPLETE_NONE)
+			ret->of = of;
 		ret->jobs |= has_word(word, "JOB");
 	}
 }
@@ -335,7 +339,9 @@ static void complete_argument(const struct typed *typed, struct completion *ret)
 		char way[128];
 
 		snprintf(way, sizeof(way), "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
-		complete_way(typed, way, ret);
+		/* Of a way that begins with an option, the words that follow aren't the arguments by themselves. */
+		if (way[0] != '-')
+			complete_way(typed, way, ret);
 		at = end ? end + 3 : at + strlen(at);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/session/options.h"
+#include "cli/session/program.h"
 
 #define WORDS_MAX 64
 
@@ -178,10 +179,22 @@ static enum err check_arguments(const struct parser *parser, struct error *error
 	return ERR_NONE;
 }
 
+/* Did the last argument name a script? Then the words behind it are the script's. */
+static bool begins_script(const struct parser *parser)
+{
+	const struct invocation *result = &parser->result;
+	enum program_kind kind;
+
+	if (result->command == NULL || result->arg_count != 1 || strstr(result->command->pattern, "SCRIPT [ARG...]") == NULL)
+		return false;
+	kind = program_kind(result->args[0]);
+	return kind == PROGRAM_SCRIPT || kind == PROGRAM_BOTH;
+}
+
 enum err invocation_parse(int argc, char *const *argv, struct arena *arena, struct invocation *ret,
 			  struct error *error)
 {
-	struct parser parser = { .argc = argc, .argv = argv };
+	struct parser parser = { .argc = argc, .argv = argv, .result.plain_from = SIZE_MAX };
 	bool ended = false;
 	size_t room = 1;
 
@@ -194,16 +207,19 @@ enum err invocation_parse(int argc, char *const *argv, struct arena *arena, stru
 		const char *text = argv[parser.at];
 		enum err err = ERR_NONE;
 
-		if (!ended && strcmp(text, "--") == 0)
+		if (!ended && strcmp(text, "--") == 0) {
 			ended = true;
-		else if (!ended && text[0] == '-' && text[1] == '-')
+			parser.result.plain_from = parser.result.arg_count;
+		} else if (!ended && text[0] == '-' && text[1] == '-') {
 			err = parse_word(&parser, error);
-		else if (!ended && text[0] == '-' && text[1] != '\0')
+		} else if (!ended && text[0] == '-' && text[1] != '\0') {
 			err = parse_letters(&parser, error);
-		else if (parser.result.command == NULL)
+		} else if (parser.result.command == NULL) {
 			err = parse_verb(&parser, error);
-		else
+		} else {
 			parser.result.args[parser.result.arg_count++] = text;
+			ended = ended || begins_script(&parser);
+		}
 		if (err != ERR_NONE)
 			return ERR_USAGE;
 	}

@@ -23,11 +23,13 @@ struct invocation {                      /* texts point into argv; lists are in 
 	size_t option_count;
 	const char **args;
 	size_t arg_count;
+	size_t plain_from;               /* index of the first argument behind "--"; SIZE_MAX: no "--" was typed */
 	const struct conf_files *conf; /* contents of the titan.conf files, used for what wasn't typed; NULL: none */
 };
 
 /*
- * Global options may stand before or after arguments, options of a command only after its verb; "--" ends the options.
+ * Global options may stand before or after arguments, options of a command only after its verb; "--" ends the options,
+ * and so does the name of a script where a command takes SCRIPT [ARG...]: all that follows belongs to the script.
  * Words can't be abbreviated. Errors are ERR_USAGE and suggest what was meant if that can be guessed.
  */
 enum err invocation_parse(int argc, char *const *argv, struct arena *arena, struct invocation *ret,
