@@ -4,6 +4,7 @@
  * status 0 means that nothing was lost, nothing was done twice, and nothing was left behind.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -138,16 +139,25 @@ static enum err play(struct demo *demo)
 
 int cmd_demo(struct cli *cli)
 {
+	/* If the reader of the output leaves, as head does, the demo must still end its processes. */
+	const struct sigaction on_broken_pipe = { .sa_handler = SIG_IGN };
+	struct sigaction before;
 	struct demo demo = { .cli = cli };
 	enum err err = cli_catch_signals(cli);
 
 	cli->settings.style = STYLE_HUMAN;
 	cli->settings.socket = NULL;     /* also inside a job, the demo uses its own cluster */
+	sigaction(SIGPIPE, &on_broken_pipe, &before);
 	if (err == ERR_NONE)
 		err = play(&demo);
 	client_close(cli->client);
 	cli->client = NULL;
 	demo_clear(&demo);
+	sigaction(SIGPIPE, &before, NULL);
+	if (cli->output->reader_left) {
+		cli->output->lost = false;       /* as quiet as any program whose reader leaves */
+		return 128 + SIGPIPE;
+	}
 	if (err == ERR_NONE && !cli->settings.quiet && cli->out.terminal)
 		cli_note(cli, "   try: titan up");
 	return err == ERR_NONE ? 0 : cli_fail(cli);

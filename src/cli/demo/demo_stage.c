@@ -22,6 +22,8 @@
 
 #define SLOTS "4"
 #define END_MS 20000
+#define CLEAR_MS 3000
+#define CLEAR_STEP_MS 20
 #define ENVIRON_MAX 262144
 
 enum err demo_start_master(struct demo *demo)
@@ -133,12 +135,23 @@ enum err demo_leave(struct demo *demo)
 	return ERR_NONE;
 }
 
+/* Let the worker end with its jobs: a killed one would leave the control groups of its jobs behind. */
+static void end_worker(struct demo *demo)
+{
+	if (demo->worker == 0)
+		return;
+	kill(demo->worker, SIGINT);
+	for (int waited = 0; waited < CLEAR_MS && waitpid(demo->worker, NULL, WNOHANG) == 0; waited += CLEAR_STEP_MS)
+		usleep(CLEAR_STEP_MS * 1000);
+}
+
 void demo_clear(struct demo *demo)
 {
 	int parent_fd;
 
 	if (demo->dir[0] == '\0')
 		return;
+	end_worker(demo);
 	/* Repeat: a process may start another one just before it is killed. */
 	for (int round = 0; round < 50 && find_ours(demo, SIGKILL) > 0; round++)
 		usleep(20000);

@@ -18,6 +18,7 @@ struct client;
 
 struct lost_output {                     /* set when a write fails: the reader has gone, or the disk is full */
 	bool lost, told;
+	bool reader_left;                /* lost because nobody reads it any more */
 	struct error why;
 };
 

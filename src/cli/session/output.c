@@ -2,6 +2,7 @@
 /* Prints what commands say: escaped and styled. Remembers when output is lost. */
 #include "cli/session/output.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -93,6 +94,7 @@ void cli_print_or(struct cli *cli, struct buf *out, const struct error *why)
 		result = cli->session->out.write_cb(cli->session->out.arg, out->data, out->len);
 	if (result != 0) {
 		output->lost = true;
+		output->reader_left = result == -EPIPE;
 		error_system(&output->why, -result, "%s", why ? why->text : "can't write to standard output");
 		if (why)
 			error_next(&output->why, "%s", why->next);
