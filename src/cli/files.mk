@@ -21,6 +21,7 @@ cli_sources = \
 	src/cli/ask/targets.c \
 	src/cli/ask/targets.h \
 	src/cli/commands/act.h \
+	src/cli/commands/approve_many.c \
 	src/cli/commands/cmd_act.c \
 	src/cli/commands/cmd_cancel.c \
 	src/cli/commands/cmd_cluster.c \
@@ -78,6 +79,7 @@ cli_sources = \
 	src/cli/commands/moment.h \
 	src/cli/commands/outputs.c \
 	src/cli/commands/outputs.h \
+	src/cli/commands/people.h \
 	src/cli/commands/prune.h \
 	src/cli/commands/run.h \
 	src/cli/commands/run_options.c \

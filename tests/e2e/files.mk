@@ -5,6 +5,7 @@ e2e_tests = \
 	tests/e2e/acts.sh \
 	tests/e2e/adopt.sh \
 	tests/e2e/again.sh \
+	tests/e2e/approve-many.sh \
 	tests/e2e/at.sh \
 	tests/e2e/backup.sh \
 	tests/e2e/bulk.sh \
@@ -97,6 +98,7 @@ e2e_tests = \
 	tests/e2e/tenants.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/told.sh \
+	tests/e2e/up.sh \
 	tests/e2e/wait.sh \
 	tests/e2e/words.sh
 

@@ -18,6 +18,9 @@ enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret);
  * refusal.
  */
 int act_each(struct cli *cli, const struct targets *targets, const struct msg_act *act, const char *what);
+/* The same with a digest for each target. */
+int act_each_with(struct cli *cli, const struct targets *targets, const struct msg_act *act, const struct slice *digests,
+		  const char *what);
 
 /* A row for each act: its target, and how many jobs it changed, or would change. */
 void act_rows_begin(struct cli *cli, struct records *records);

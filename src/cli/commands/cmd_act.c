@@ -112,6 +112,12 @@ static enum err act_one(struct cli *cli, struct msg_act *act, const char *what, 
 
 int act_each(struct cli *cli, const struct targets *targets, const struct msg_act *act, const char *what)
 {
+	return act_each_with(cli, targets, act, NULL, what);
+}
+
+int act_each_with(struct cli *cli, const struct targets *targets, const struct msg_act *act, const struct slice *digests,
+		  const char *what)
+{
 	bool dry = dry_run_wanted(cli);
 	struct records records;
 	uint64_t sum = 0;
@@ -125,6 +131,8 @@ int act_each(struct cli *cli, const struct targets *targets, const struct msg_ac
 		one.run = targets->at[i].run;
 		if (targets->at[i].job.len > 0)
 			one.job = targets->at[i].job;
+		if (digests)
+			one.digest = digests[i];
 		if (act_one(cli, &one, what, dry, &records, &sum) == ERR_NONE)
 			continue;
 		failed = cli_fail(cli);

@@ -11,6 +11,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/decisions.h"
 #include "cli/commands/listing.h"
+#include "cli/commands/people.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/records.h"
@@ -39,7 +40,7 @@ static const struct column gate_columns[] = {
 };
 const struct table gate_table = TABLE_OF(gate_columns);
 
-static void add_gate(struct records *records, const struct rec_job_row *job)
+void gate_rows_add(struct records *records, const struct rec_job_row *job)
 {
 	int64_t left = job->due_ms - clock_wall_ms();
 	bool unknown = job->state == STATE_UNKNOWN;
@@ -66,6 +67,11 @@ const struct listing_options approvals_options = {
 	.sort = OPT_approvals_sort,
 };
 
+void gate_rows_begin(struct records *records, struct arena *arena)
+{
+	records_begin(records, gate_columns, sizeof(gate_columns) / sizeof(gate_columns[0]), arena);
+}
+
 static enum err list_gates(struct cli *cli, uint64_t run)
 {
 	struct listing listing;
@@ -75,7 +81,7 @@ static enum err list_gates(struct cli *cli, uint64_t run)
 	size_t gates = 0, unknown = 0;
 	enum err err;
 
-	records_begin(&records, gate_columns, gate_table.count, &cli->arena);
+	gate_rows_begin(&records, &cli->arena);
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
 		err = listing_read(cli, &approvals_options, &records, &listing);
@@ -88,7 +94,7 @@ static enum err list_gates(struct cli *cli, uint64_t run)
 				continue;
 			if (!listing_wants(&listing))
 				break;
-			add_gate(&records, &page.jobs.at[i]);
+			gate_rows_add(&records, &page.jobs.at[i]);
 			gates += page.jobs.at[i].state == STATE_APPROVAL;
 			unknown += page.jobs.at[i].state == STATE_UNKNOWN;
 		}
@@ -214,11 +220,20 @@ static int decide(struct cli *cli, struct msg_act *act, const char *digest, cons
 
 int cmd_approve(struct cli *cli)
 {
+	const char *word = cli->invocation->args[0], *digest = option_value(cli->invocation, OPT_approve_digest);
 	struct msg_act act = { .verb = ACT_APPROVE };
 
 	if (read_reason(cli, option_value(cli->invocation, OPT_approve_message), NULL, NULL, &act) != ERR_NONE)
 		return cli_fail(cli);
-	return decide(cli, &act, option_value(cli->invocation, OPT_approve_digest), "approved");
+	/* One gate by its full name is approved without a question. */
+	if (cli->invocation->arg_count == 1 && strchr(word, '/') != NULL && strchr(word, '=') == NULL &&
+	    !option_given(cli->invocation, OPT_approve_dry_run))
+		return decide(cli, &act, digest, "approved");
+	if (digest != NULL) {
+		usage(cli, "--digest is about a single gate", "titan approve RUN/JOB --digest HEX");
+		return cli_fail(cli);
+	}
+	return approve_many(cli, &act);
 }
 
 int cmd_reject(struct cli *cli)

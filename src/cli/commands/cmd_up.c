@@ -177,6 +177,23 @@ static void tell_json(const struct started *started, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
+/* Say which option differs from what already runs, and what would change it. */
+static void note_other_slots(struct cli *cli, const struct started *started)
+{
+	char source[SETTING_NAME_SIZE];
+	const char *text = setting_value(cli->invocation, OPT_up_slots, CONF_slots, source);
+	uint64_t wanted = 0;
+	struct error unread;
+
+	/* A titan.conf that can't be read is the business of what starts with it. */
+	if (started->worker || text == NULL || parse_number(text, source, 1, LIMIT_SLOTS_MAX, &wanted, &unread) != ERR_NONE ||
+	    wanted == started->slots)
+		return;
+	cli_note(cli, "titan: the local worker already runs with %" PRIu64 " slot%s, and %s says %" PRIu64 "; nothing was changed\n"
+		 "   try: titan down --leave-jobs && titan up --slots %" PRIu64, started->slots,
+		 started->slots == 1 ? "" : "s", source, wanted, wanted);
+}
+
 static void note_exposed(struct cli *cli)
 {
 	struct buf path = { 0 };
@@ -233,6 +250,8 @@ int up_start(struct cli *cli, bool silent)
 		look_alarm_store(cli, &status, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	if (!silent)
+		note_other_slots(cli, &started);
 	return 0;
 }
 
