@@ -52,7 +52,7 @@ static int add(struct cli *cli, const char *name)
 	struct remote_cluster remote = { .address = "" };
 
 	if (cli->settings.host == NULL || cli->settings.key_file == NULL) {
-		error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key FILE");
+		error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key-file FILE");
 		return cli_fail(cli);
 	}
 	if (address_check(cli->settings.host, &cli->error) != ERR_NONE ||

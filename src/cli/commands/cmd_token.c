@@ -104,7 +104,7 @@ static int give_key(struct cli *cli, const struct key *key)
 		key_write(key, &text);
 		cli_print(cli, &text);
 		if (cli_chatty(cli))
-			cli_note(cli, "this key isn't shown again: keep it in a file with mode 600, for titan -H ADDRESS --key FILE");
+			cli_note(cli, "this key isn't shown again: keep it in a file with mode 600, for titan -H ADDRESS --key-file FILE");
 	}
 	if (text.data)
 		explicit_bzero(text.data, text.len);
