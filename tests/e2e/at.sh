@@ -65,4 +65,11 @@ titan -y prune --keep 1 >/dev/null 2>&1
 is "a run that was pruned since is listed" "$(titan -q --json ls --at "turn:$turn_ended" | jq -c "[.[] | select(.run == $old) | .name]")" '["old"]'
 exits "the real cluster goes on" 0 titan run -w -e "after='true'"
 is "and has only its own master" "$(titan --json ls | jq 'map(.name) | index("after") != null')" true
+# The masters of then end by themselves when nobody has asked for a minute; this test doesn't wait for that.
+of_then() { grep -lzs "^TITAN_STATE=$TITAN_STATE/default/past/" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3; }
+none_of_then() { [ -z "$(of_then)" ]; }
+ok "there is a master for each time" [ "$(of_then | wc -l)" -ge 3 ]
+for pid in $(of_then); do kill "$pid" 2>/dev/null; done
+ok "which ends when it is told to" until_true 20 none_of_then
+is "and leaves nothing but the lock" "$(find "$TITAN_STATE/default/past" -type f | sed 's|.*/||')" lock
 done_testing
