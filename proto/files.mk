@@ -39,6 +39,7 @@ proto_other = \
 	proto/dead.def \
 	proto/enums.def \
 	proto/errors.def \
+	proto/guesses.def \
 	proto/kinds.def \
 	proto/limits.def \
 	proto/messages.def \

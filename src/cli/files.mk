@@ -77,6 +77,8 @@ cli_sources = \
 	src/cli/commands/logs_start.c \
 	src/cli/commands/moment.c \
 	src/cli/commands/moment.h \
+	src/cli/commands/object.c \
+	src/cli/commands/object.h \
 	src/cli/commands/outputs.c \
 	src/cli/commands/outputs.h \
 	src/cli/commands/people.h \
@@ -150,6 +152,8 @@ cli_sources = \
 	src/cli/session/complete.h \
 	src/cli/session/conf_files.c \
 	src/cli/session/conf_files.h \
+	src/cli/session/guesses.c \
+	src/cli/session/guesses.h \
 	src/cli/session/help.c \
 	src/cli/session/help.h \
 	src/cli/session/invocation.c \

@@ -124,7 +124,7 @@ static enum err open_cages(struct keeper *keeper, struct error *error)
 	result = cages_open(keeper->mark, &keeper->cages);
 	if (result < 0 && keeper->options->containment == CONTAIN_CGROUP) {
 		error_system(error, -result, "can't make control groups (version 2) below that of this process");
-		return error_next(error, "systemd-run --user --scope -p Delegate=yes titan worker");
+		return error_next(error, "systemd-run --user --scope -p Delegate=yes titan worker start");
 	}
 	if (keeper->cages)
 		log_info("jobs run in control groups below %s", cages_path(keeper->cages));

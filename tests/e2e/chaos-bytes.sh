@@ -57,7 +57,7 @@ for direction in up down; do
 	for at in $(seq 1 "$step" 400); do
 		[ $direction = up ] && through cut "$at" -1 || through cut -1 "$at"
 		if [ -z "${worker:-}" ]; then
-			TITAN_STATE=$far "$TITAN" worker --name far --slots 4 2>"$test_dir/worker.log" &
+			TITAN_STATE=$far "$TITAN" worker start --name far --slots 4 2>"$test_dir/worker.log" &
 			worker=$!
 		else # a new link connects at once, an old one only in its own time
 			kill -KILL "$(pgrep -f -P "$(pgrep -P "$worker")" link | head -n 1)" 2>/dev/null

@@ -16,7 +16,7 @@ echo "+0" >"$clock"
 LD_PRELOAD=$library FAKETIME_TIMESTAMP_FILE=$clock FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1 DONT_FAKE_MONOTONIC=1 \
 	"$TITAN" master --lease 2s --grace 4s 2>"$test_dir/master.log" &
 until_true 20 titan status || skip_all "no master with libfaketime"
-"$TITAN" worker --name local --slots 2 2>"$test_dir/worker.log" &
+"$TITAN" worker start --name local --slots 2 2>"$test_dir/worker.log" &
 until_true 20 worker_is_up
 cat >"$test_dir/waits.yaml" <<'END'
 name: waits

@@ -22,7 +22,7 @@ worker_is() { [ "$(state_of '.workers[0].state')" = "$1" ]; }
 "$TITAN" master --ready-fd 5 5>"$test_dir/ready" >"$test_dir/master.log" 2>&1 &
 until_true 10 test -s "$test_dir/ready" || skip_all "no master"
 for containment in cgroup pids subreaper; do
-	"$TITAN" worker --slots "$trees" --containment "$containment" >"$test_dir/worker.log" 2>&1 &
+	"$TITAN" worker start --slots "$trees" --containment "$containment" >"$test_dir/worker.log" 2>&1 &
 	worker=$!
 	until_true 10 worker_is up
 	if process_gone $worker; then

@@ -20,7 +20,7 @@ until_true 20 titan status || skip_all "no master"
 python3 "$proxy" "$far/default/titan.sock" "$TITAN_STATE/default/titan.sock" partition "$partitions" "${CHAOS_SEED:-1}" 1.5 >"$test_dir/proxy" &
 ready() { grep -q ready "$test_dir/proxy"; }
 until_true 10 ready || skip_all "no proxy"
-TITAN_STATE=$far "$TITAN" worker --name far --slots 4 2>"$test_dir/worker.log" &
+TITAN_STATE=$far "$TITAN" worker start --name far --slots 4 2>"$test_dir/worker.log" &
 worker=$!
 until_true 20 worker_is_up
 again=$(counted "$starts" retry $((40 * partitions)))

@@ -56,7 +56,7 @@ look() { # WHAT
 }
 
 start env
-"$TITAN" worker --name local --slots 4 2>>"$test_dir/worker.log" &
+"$TITAN" worker start --name local --slots 4 2>>"$test_dir/worker.log" &
 until_true 20 worker_is_up
 stop
 

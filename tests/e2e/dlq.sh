@@ -94,7 +94,7 @@ exits 'a thousand targets are no limit' 0 titan -q -y dlq discard $(yes "$run/fl
 unlike 'nobody says so' "$err" 'at most'
 is 'the letter is gone' "$(letters "$run")" '[]'
 
-"$TITAN" worker --name special --slots 2 --label gpu --label fast --gpus 1 --resource license=2 >worker.log 2>&1 </dev/null &
+"$TITAN" worker start --name special --slots 2 --label gpu --label fast --gpus 1 --resource license=2 >worker.log 2>&1 </dev/null &
 special_is() { [ "$(titan --json worker ls | jq -r '.[] | select(.name == "special") | [.state, (.resources[] | select(test("^(gpus|license)=")))] | join(" ")')" = "$1" ]; }
 ok 'a worker with labels and resources connects' until_true 20 special_is 'up gpus=0/1 license=0/2'
 cat >"$test_dir/asks.yaml" <<EOF

@@ -66,7 +66,7 @@ cd "$test_dir" || exit 1
 # Nobody here is anna, bert or chen.
 here -e 's/count: 2/count: 1/' -e '/from: \[anna/d' "$examples/release.yaml" >release.yaml
 release() { titan -q run release.yaml -p version=1 -p repository="$test_dir/app" -p place="$test_dir/place"; }
-TITAN_CLUSTER=${TITAN_CLUSTER-} "$TITAN" worker --name builder --slots 4 --label builder >worker.log 2>&1 </dev/null &
+TITAN_CLUSTER=${TITAN_CLUSTER-} "$TITAN" worker start --name builder --slots 4 --label builder >worker.log 2>&1 </dev/null &
 builder=$!
 run=$(release)
 ok "a release asks" until_true 30 job_is "$run" go approval

@@ -66,6 +66,7 @@ e2e_tests = \
 	tests/e2e/metrics.sh \
 	tests/e2e/migrate.sh \
 	tests/e2e/named.sh \
+	tests/e2e/objects.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/pause.sh \
 	tests/e2e/peak.sh \

@@ -3,8 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1
-exits "a label is a name" 2 titan worker --name x --label 'a b'
-"$TITAN" worker --name special --slots 1 --label gpu --label fast >worker.log 2>&1 </dev/null &
+exits "a label is a name" 2 titan worker start --name x --label 'a b'
+"$TITAN" worker start --name special --slots 1 --label gpu --label fast >worker.log 2>&1 </dev/null &
 special=$!
 worker_up() { [ "$(state_of ".workers[] | select(.name == \"$1\") | .state")" = up ]; }
 ok "a worker with labels connects" until_true 10 worker_up special
@@ -40,7 +40,7 @@ exits "but not while no worker can serve him" 0 titan --timeout 20s wait "$reade
 later=$(titan run -e "a; a=true label=fast")
 exits "others go on without the worker" 0 titan --timeout 20s run -w -e "a; a=true"
 is "what wants it waits" "$(job_state "$later" a)" ready
-"$TITAN" worker --name special --slots 1 --label fast >worker.log 2>&1 </dev/null &
+"$TITAN" worker start --name special --slots 1 --label fast >worker.log 2>&1 </dev/null &
 special=$!
 exits "and runs when it is back" 0 titan --timeout 20s wait "$later"
 kill "$special"

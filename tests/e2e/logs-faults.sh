@@ -29,7 +29,7 @@ wanted=$(seq 1 300000 | cksum)
 log_of() { titan logs "$1" 2>&1 | cksum; }
 
 start
-"$TITAN" worker --name local --slots 2 2>>"$test_dir/worker.log" &
+"$TITAN" worker start --name local --slots 2 2>>"$test_dir/worker.log" &
 until_true 20 worker_is_up
 run=$(titan run -e "a; a='seq 1 300000'")
 titan --timeout 20s wait "$run"

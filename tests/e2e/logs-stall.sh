@@ -16,7 +16,7 @@ serves() { titan status; }
 until_true 20 serves
 workers=6
 for i in $(seq $workers); do
-	"$TITAN" worker --name "w$i" --slots 2 2>>"$test_dir/worker.log" &
+	"$TITAN" worker start --name "w$i" --slots 2 2>>"$test_dir/worker.log" &
 done
 all_up() { [ "$(state_of '[.workers[] | select(.state == "up")] | length')" = $workers ]; }
 ok "$workers workers are up" until_true 20 all_up

@@ -8,7 +8,7 @@ start_master() {
 	until_true 10 titan --json status
 }
 start_worker() {
-	"$TITAN" worker --name w --slots 1 >>worker.log 2>&1 </dev/null &
+	"$TITAN" worker start --name w --slots 1 >>worker.log 2>&1 </dev/null &
 	until_true 10 worker_is_up
 }
 # All of it at once, as a machine that loses its power: guardian, keeper, link and jobs.

@@ -6,13 +6,13 @@ start_cluster --slots 4
 worker() { # NAME OPTION...: a worker in the background
 	local name=$1
 	shift
-	"$TITAN" worker --name "$name" "$@" >"$name.log" 2>&1 </dev/null &
+	"$TITAN" worker start --name "$name" "$@" >"$name.log" 2>&1 </dev/null &
 }
 worker_is() { [ "$(titan --json worker ls | jq -r ".[] | select(.name == \"$1\") | .$2")" = "$3" ]; }
 reason_is() { [ "$(titan --json explain "$1" | jq -r '.[0].reason')" = "$2" ]; }
 
-exits "an amount of memory is one" 2 titan worker --name x --memory lots
-exits "a resource has a number" 2 titan worker --name x --resource license
+exits "an amount of memory is one" 2 titan worker start --name x --memory lots
+exits "a resource has a number" 2 titan worker start --name x --resource license
 worker big --slots 4 --cpus 4 --memory 2G --gpus 1 --resource license=2 --pool eu
 big=$!
 ok "a worker with resources connects" until_true 10 worker_is big state up

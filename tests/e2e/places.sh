@@ -11,7 +11,7 @@ like "with the directory itself to name" "$err" "try: TITAN_STATE=$real titan -C
 exits "no cluster begins there" 3 titan -C alias up
 like "for the same reason" "$err" "it is a symbolic link"
 exits "nor a master" 71 titan -C alias master
-exits "nor a worker" 71 titan -C alias worker
+exits "nor a worker" 71 titan -C alias worker start
 unlike "it is no riddle" "$err" 'Not a directory'
 exits "the command of the advice works" 0 env TITAN_STATE="$real" "$TITAN" -C default ls
 unlike "of a private place above nothing is said" "$(cat "$test_dir/up.out" "$TITAN_STATE/default/master.log")" 'every user may write'

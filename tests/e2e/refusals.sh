@@ -21,7 +21,7 @@ pragma() { python3 -c "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.
 start_cluster --slots 1
 titan run -w -e "a; a='true'" >/dev/null
 refused "a second master" 75 'has the store .*open' 'titan status'
-refused "a second worker of the name" 75 'worker local is already running' 'titan status' "$TITAN" worker --name local
+refused "a second worker of the name" 75 'worker local is already running' 'titan status' "$TITAN" worker start --name local
 titan -y down >/dev/null 2>&1
 cp -a "$store" "$test_dir/good"
 again() { cp -a "$test_dir/good" "$store"; }
@@ -83,12 +83,12 @@ mv "$state/logs" "$state/worker" "$test_dir"
 : >"$state/logs"
 : >"$state/worker"
 refused "a file in the place of the logs" 71 "can't use the directory of logs" "ls -ld $state/logs"
-refused "a file in the place of the workers" 71 "can't use the worker's directory" "ls -ld $state/worker" "$TITAN" worker
+refused "a file in the place of the workers" 71 "can't use the worker's directory" "ls -ld $state/worker" "$TITAN" worker start
 rm "$state/logs" "$state/worker"
 mv "$test_dir/logs" "$test_dir/worker" "$state"
 chmod 755 "$state/worker/local"
 refused "a worker's directory that others may enter" 71 "can't use the worker's directory" \
-	"chmod 700 $state/worker/local" "$TITAN" worker --name local
+	"chmod 700 $state/worker/local" "$TITAN" worker start --name local
 chmod 700 "$state/worker/local"
 mv "$state/master.log" "$test_dir"
 mkdir "$state/master.log"

@@ -10,7 +10,7 @@ says_why() { titan explain "$1" | grep -q "$2"; }
 start_cluster --slots 8
 (
 	ulimit -n 40
-	exec "$TITAN" worker --name poor --slots 8 --label poor
+	exec "$TITAN" worker start --name poor --slots 8 --label poor
 ) >poor.log 2>&1 &
 poor=$!
 until_true 10 is_up poor || note "the poor worker never came up"
@@ -40,7 +40,7 @@ mkdir -p "$dir"
 chmod 700 "$TITAN_STATE/default/worker" "$dir"
 if unshare -m mount -t tmpfs -o size=2m,mode=700 none "$dir" 2>/dev/null; then
 	unshare -m sh -c "mount -t tmpfs -o size=2m,mode=700 none '$dir' &&
-		exec '$TITAN' worker --name tight --slots 8 --label tight" >tight.log 2>&1 &
+		exec '$TITAN' worker start --name tight --slots 8 --label tight" >tight.log 2>&1 &
 	tight=$!
 	until_true 10 is_up tight || note "the tight worker never came up"
 	pid=$(worker_of tight .pid)

@@ -58,9 +58,9 @@ exits "then nothing runs here" 69 away ls
 
 exits "a worker gets a key" 0 titan token add db1 --worker -o db1.key
 exits "which opens no client" 3 away -H "$address" --key-file db1.key ls
-away worker -H "$address" --key-file anna.key >refused.log 2>&1
+away worker start -H "$address" --key-file anna.key >refused.log 2>&1
 like "and a person's makes no worker" "$(cat refused.log)" "person's"
-TITAN_STATE=$test_dir/away setsid "$TITAN" worker -H "$address" --key-file db1.key --slots 2 --label far >db1.log 2>&1 &
+TITAN_STATE=$test_dir/away setsid "$TITAN" worker start -H "$address" --key-file db1.key --slots 2 --label far >db1.log 2>&1 &
 guardian=$!
 has_worker() { titan --json worker ls | jq -e ".[] | select(.name == \"$1\" and .state == \"$2\")" >/dev/null; }
 ok "the worker connects under the name of its key" until_true 30 has_worker db1 up

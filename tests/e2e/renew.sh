@@ -29,7 +29,7 @@ ok "which is the guardian" until_true 10 is_guardian
 like "though titan.conf became wrong meanwhile" "$(cat "$TITAN_STATE/default/worker-local.log")" "titan.conf:1:1: error: key 'color' isn't allowed"
 rm "$TITAN_STATE/default/titan.conf"
 is "of the same keeper" "$(guardian_pid) $(state_of '.workers[0].pid')" "$guardian $keeper"
-exits "a second worker is refused as before" 75 titan worker --name local
+exits "a second worker is refused as before" 75 titan worker start --name local
 
 kill -KILL "$keeper"
 new_keeper() { [ "$(state_of '.workers[0].pid')" != "$keeper" ] && worker_is_up; }

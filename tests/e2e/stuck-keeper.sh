@@ -11,7 +11,7 @@ hold=$test_dir/hold
 : >"$hold"
 run=$(titan run -e "j; j='echo \$TITAN_EPOCH >>$test_dir/starts; while [ -e $hold ]; do sleep 0.05; done'")
 until_true 10 job_is "$run" j running || note "it never ran"
-titan worker --name other --slots 1 >"$test_dir/other.log" 2>&1 &
+titan worker start --name other --slots 1 >"$test_dir/other.log" 2>&1 &
 other=$!
 until_true 10 worker_state_is other up || note "the other worker never came up"
 

@@ -9,7 +9,7 @@ start_master() {
 worker() { # NAME OPTION...: a worker in the background
 	local name=$1
 	shift
-	"$TITAN" worker --name "$name" "$@" >"$name.log" 2>&1 </dev/null &
+	"$TITAN" worker start --name "$name" "$@" >"$name.log" 2>&1 </dev/null &
 }
 worker_is() { [ "$(titan --json worker ls | jq -r ".[] | select(.name == \"$1\") | .state")" = "$2" ]; }
 field_is() { [ "$(titan --json show "$1" | jq ".[0] | .$2")" = "$3" ]; }

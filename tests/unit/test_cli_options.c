@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/commands/prune.h"
+#include "cli/session/guesses.h"
 #include "cli/session/options.h"
 #include "greatest.h"
 
@@ -74,6 +75,9 @@ static const struct refused refusals[] = {
 	{ "rnu", "did you mean 'run'", "titan --help" },
 	{ "lst", "did you mean 'ls'", "titan --help" },
 	{ "frobnicate", "unknown command 'frobnicate'", "titan --help" },
+	{ "kill 4127", "titan cancel ends runs and jobs", "titan cancel --help" },
+	{ "rm 4127", "titan prune removes ended ones", "titan help" },
+	{ "submit a.yaml", "titan run submits jobs", "titan run --help" },
 	{ "run --expresion x", "did you mean --expression", "titan run --help" },
 	{ "run --zzzzzz", "no option --zzzzzz", "titan run --help" },
 	{ "run --exp x", "option --exp", "titan run --help" },
@@ -121,6 +125,57 @@ TEST mistakes_are_named(void)
 	}
 	/* help is never refused for lack of arguments */
 	ASSERT_EQ(ERR_NONE, parse("show --help"));
+	PASS();
+}
+
+TEST likeness_proposes_nothing_that_destroys(void)
+{
+	static const char *const lines[] = { "cancl", "prne", "restor", "rejct", "settl", "dwn", "drian" };
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		ASSERT_EQ(ERR_USAGE, parse(lines[i]));
+		for (int id = 1; id < COMMAND_COUNT; id++) {
+			char proposed[64];
+
+			snprintf(proposed, sizeof(proposed), "did you mean '%s'", command_table[id].verb);
+			if (guess_destroys(command_table[id].verb) && strstr(error.text, proposed) != NULL)
+				FAILm(error.text);
+		}
+	}
+	PASS();
+}
+
+/* The first word after each "titan " of a guess must be a command, or the guess leads nowhere. */
+static bool names_commands(const char *text)
+{
+	for (const char *at = text; (at = strstr(at, "titan ")) != NULL;) {
+		char verb[32];
+		size_t len;
+
+		at += strlen("titan ");
+		len = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+		snprintf(verb, sizeof(verb), "%.*s", (int)len, at);
+		if (len > 0 && strcmp(verb, "needs") != 0 && command_find(verb) == NULL) {
+			printf("\n%s: %s isn't a command\n", text, verb);
+			return false;
+		}
+	}
+	return true;
+}
+
+TEST guesses_lead_to_commands(void)
+{
+#define GUESS(word, next, text) \
+	if (command_find(word) != NULL) \
+		FAILm(word " is a command"); \
+	ASSERT(names_commands(next)); \
+	ASSERT(names_commands(text));
+#define SAME(word, verb)
+#define DESTROYS(word)
+#include "proto/guesses.def"
+#undef GUESS
+#undef SAME
+#undef DESTROYS
 	PASS();
 }
 
@@ -432,6 +487,8 @@ SUITE(cli_options)
 	RUN_TEST(options_stand_anywhere);
 	RUN_TEST(words_behind_a_script_are_its_own);
 	RUN_TEST(mistakes_are_named);
+	RUN_TEST(likeness_proposes_nothing_that_destroys);
+	RUN_TEST(guesses_lead_to_commands);
 	RUN_TEST(numbers_and_spans);
 	RUN_TEST(flags_come_before_the_environment);
 	RUN_TEST(the_environment_comes_before_files);

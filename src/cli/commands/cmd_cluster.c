@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/commands/share.h"
+#include "cli/commands/object.h"
 #include "cli/session/clusters.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -79,17 +79,27 @@ static int set_default(struct cli *cli, const char *name)
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }
 
+static int cluster_add(struct cli *cli)
+{
+	return add(cli, cli->invocation->args[1]);
+}
+
+static int cluster_default(struct cli *cli)
+{
+	return set_default(cli, cli->invocation->args[1]);
+}
+
+static int cluster_rm(struct cli *cli)
+{
+	return clusters_remove(cli->invocation->args[1], &cli->error) == ERR_NONE ? 0 : cli_fail(cli);
+}
+
 int cmd_cluster(struct cli *cli)
 {
-	const char *verb = cli->invocation->arg_count > 0 ? share_verb(cli) : "ls";
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", list }, { "add", 1, 1, "NAME", cluster_add }, { "rm", 1, 1, "NAME", cluster_rm },
+		{ "default", 1, 1, "NAME", cluster_default },
+	};
 
-	if (strcmp(verb, "ls") == 0 && cli->invocation->arg_count <= 1)
-		return list(cli);
-	if (strcmp(verb, "add") == 0 && cli->invocation->arg_count == 2)
-		return add(cli, cli->invocation->args[1]);
-	if (strcmp(verb, "default") == 0 && cli->invocation->arg_count == 2)
-		return set_default(cli, cli->invocation->args[1]);
-	if (strcmp(verb, "rm") == 0 && cli->invocation->arg_count == 2)
-		return clusters_remove(cli->invocation->args[1], &cli->error) == ERR_NONE ? 0 : cli_fail(cli);
-	return share_usage(cli, "ls, add NAME, rm NAME or default NAME");
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

@@ -12,6 +12,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/dry_run.h"
 #include "cli/commands/listing.h"
+#include "cli/commands/object.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
@@ -442,30 +443,38 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 	return status;
 }
 
-/* ---- choosing the subcommand ---- */
+/* ---- choosing the verb ---- */
 
-static int usage(struct cli *cli, const char *text)
+static int verb_ls(struct cli *cli)
 {
-	error_set(&cli->error, ERR_USAGE, "%s", text);
-	error_next(&cli->error, "titan dlq --help");
-	return cli_fail(cli);
+	return dlq_ls(cli, cli->invocation->arg_count > 1 ? cli->invocation->args[1] : NULL);
+}
+
+static int verb_show(struct cli *cli)
+{
+	return dlq_show(cli, cli->invocation->args[1]);
+}
+
+static int verb_requeue(struct cli *cli)
+{
+	return dlq_act(cli, ACT_REQUEUE);
+}
+
+static int verb_discard(struct cli *cli)
+{
+	return dlq_act(cli, ACT_DISCARD);
 }
 
 int cmd_dlq(struct cli *cli)
 {
-	const char *const *args = (const char *const *)cli->invocation->args;
-	size_t count = cli->invocation->arg_count;
-	const char *verb = count > 0 ? args[0] : "ls";
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 1, "", verb_ls }, { "show", 1, 1, "RUN/JOB", verb_show },
+		{ "requeue", 1, -1, "RUN, RUN/JOB, several of them, or all", verb_requeue },
+		{ "discard", 1, -1, "RUN, RUN/JOB, several of them, or all", verb_discard },
+	};
 
-	if (strcmp(verb, "ls") != 0 && listing_refuse(cli, &dlq_options, verb) != ERR_NONE)
+	if (cli->invocation->arg_count > 0 && strcmp(cli->invocation->args[0], "ls") != 0 &&
+	    listing_refuse(cli, &dlq_options, cli->invocation->args[0]) != ERR_NONE)
 		return cli_fail(cli);
-	if (strcmp(verb, "ls") == 0)
-		return count > 2 ? usage(cli, "dlq ls takes at most one run") : dlq_ls(cli, count > 1 ? args[1] : NULL);
-	if (strcmp(verb, "show") == 0)
-		return count != 2 ? usage(cli, "dlq show takes exactly one job") : dlq_show(cli, args[1]);
-	if (strcmp(verb, "requeue") != 0 && strcmp(verb, "discard") != 0)
-		return usage(cli, "give an action: ls, show, requeue or discard");
-	if (count < 2)
-		return usage(cli, "give dead letters: RUN, RUN/JOB, several of them, or all");
-	return dlq_act(cli, verb[0] == 'r' ? ACT_REQUEUE : ACT_DISCARD);
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

@@ -83,7 +83,7 @@ static enum err ask(struct cli *cli, const char *what, enum down *ret_down)
 	if (answer[0] == 'l' || answer[0] == 'L')
 		*ret_down = DOWN_LEAVE;
 	else if (answer[0] != 'e' && answer[0] != 'E')
-		return error_set(&cli->error, ERR_INTERRUPTED, "nothing was changed");
+		return error_set(&cli->error, ERR_DECLINED, "nothing was changed");
 	return ERR_NONE;
 }
 
@@ -142,7 +142,7 @@ static enum err end_worker(struct cli *cli, const char *name, const char *path, 
 /* End the jobs that a killed worker left: start a worker only for that. Results are kept for the next worker. */
 static enum err end_left(struct cli *cli, const char *name, const char *path, int64_t until_ns)
 {
-	const char *const more[] = { "--name", name, "--end-jobs", NULL };
+	const char *const more[] = { "start", "--name", name, "--end-jobs", NULL };
 	char log_name[NAME_MAX + 16];
 
 	snprintf(log_name, sizeof(log_name), "worker-%s.log", name);

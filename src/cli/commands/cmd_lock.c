@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/ask/ask.h"
 #include "cli/commands/command.h"
+#include "cli/commands/object.h"
 #include "cli/commands/share.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -14,6 +15,7 @@
 #include "proto/limits.h"
 
 #define ASK_AGAIN_MS 200
+#define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
 
 static const struct column lock_columns[] = {
 	{ "name", "LOCK", false },
@@ -124,17 +126,19 @@ static enum err take(struct cli *cli, struct msg_set *set, struct msg_ok *ret_ok
 	return err;
 }
 
-static int lock_take(struct cli *cli, struct msg_set *set)
+static int lock_take(struct cli *cli)
 {
+	struct msg_set set = { .kind = OBJECT_LOCK, .verb = SET_TAKE };
 	const char *reason = option_value(cli->invocation, OPT_lock_message);
 	struct slice word = slice_str(reason);
 	int64_t ttl_ms = 0;
 	struct msg_ok ok;
 
-	set->verb = SET_TAKE;
-	set->flag = option_given(cli->invocation, OPT_lock_shared);
+	set.text = slice_str(option_value(cli->invocation, OPT_lock_owner));
+	set.name = slice_str(cli->invocation->args[1]);
+	set.flag = option_given(cli->invocation, OPT_lock_shared);
 	if (reason)
-		set->words = (struct slice_list){ &word, 1 };
+		set.words = (struct slice_list){ &word, 1 };
 	if (option_span(cli->invocation, OPT_lock_ttl, &ttl_ms, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	if (option_given(cli->invocation, OPT_lock_ttl) && ttl_ms == 0) {
@@ -142,26 +146,37 @@ static int lock_take(struct cli *cli, struct msg_set *set)
 			"is dropped");
 		return cli_fail(cli);
 	}
-	set->span_ms = (uint64_t)ttl_ms;
-	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE || take(cli, set, &ok) != ERR_NONE)
+	set.span_ms = (uint64_t)ttl_ms;
+	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE || take(cli, &set, &ok) != ERR_NONE)
 		return cli_fail(cli);
 	print_fence(cli, ok.number);
 	return 0;
 }
 
+static int lock_drop(struct cli *cli)
+{
+	struct msg_set set = { .kind = OBJECT_LOCK, .verb = SET_DROP };
+
+	set.text = slice_str(option_value(cli->invocation, OPT_lock_owner));
+	return share_set(cli, &set, "dropped");
+}
+
+static int lock_ls(struct cli *cli)
+{
+	return share_list(cli, QUERY_LOCKS, COLUMNS(lock_columns), add_locks, "nobody has any lock");
+}
+
+static int lock_show(struct cli *cli)
+{
+	return share_show(cli, QUERY_LOCKS, COLUMNS(lock_columns), add_locks);
+}
+
 int cmd_lock(struct cli *cli)
 {
-	struct msg_set set = { .kind = OBJECT_LOCK, .text = slice_str(option_value(cli->invocation, OPT_lock_owner)) };
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", lock_ls }, { "show", 1, 1, "NAME", lock_show }, { "take", 1, 1, "NAME", lock_take },
+		{ "drop", 1, 1, "NAME", lock_drop },
+	};
 
-	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
-		return share_list(cli, QUERY_LOCKS, lock_columns, lock_table.count, add_locks,
-				  "nobody has any lock");
-	if (share_named(cli, "drop")) {
-		set.verb = SET_DROP;
-		return share_set(cli, &set, "dropped");
-	}
-	if (!share_named(cli, "take"))
-		return share_usage(cli, "give an action: ls, take NAME or drop NAME");
-	set.name = slice_str(cli->invocation->args[1]);
-	return lock_take(cli, &set);
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

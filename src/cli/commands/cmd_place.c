@@ -9,6 +9,8 @@
 #include "cli/commands/command.h"
 #include "cli/commands/dry_run.h"
 #include "cli/commands/listing.h"
+#include "cli/commands/object.h"
+#include "cli/commands/share.h"
 #include "cli/commands/workers.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -156,39 +158,67 @@ static const struct listing_options worker_options = {
 	.limit = OPT_worker_limit, .all = OPT_worker_all, .name = OPT_worker_name, .sort = OPT_worker_sort,
 };
 
+/*
+ * Ask for the workers that the listing wants; NULL: all. alarms: what people must know about them.
+ */
+static enum err workers_ask(struct cli *cli, struct records *records, struct listing *listing, struct buf *alarms,
+			    bool *ret_stuck)
+{
+	struct msg_query query = { .what = QUERY_WORKERS };
+	enum err err;
+
+	rows_begin_workers(records, &cli->arena);
+	err = records_check(records, &cli->out, &cli->error);
+	if (err == ERR_NONE && listing)
+		err = listing_read(cli, &worker_options, records, listing);
+	if (err == ERR_NONE)
+		err = cli_connect(cli);
+	while (err == ERR_NONE) {
+		struct msg_snapshot page;
+
+		err = cli_query(cli, query, &cli->arena, &page);
+		for (size_t i = 0; err == ERR_NONE && i < page.workers.n; i++) {
+			if (listing && !listing_matches(listing, page.workers.at[i].name, 0))
+				continue;
+			if (listing && !listing_wants(listing))
+				break;
+			rows_add_worker(records, &page.workers.at[i], clock_wall_ms());
+			rows_alarm(&page.workers.at[i], alarms);
+		}
+		query.cursor = page.cursor;
+		*ret_stuck = page.stuck;
+		if (err == ERR_NONE && (query.cursor == 0 || (listing && listing->cut)))
+			break;
+	}
+	return err;
+}
+
+int workers_show(struct cli *cli)
+{
+	struct records records;
+	struct buf alarms = { 0 };
+	bool stuck;
+	enum err err = workers_ask(cli, &records, NULL, &alarms, &stuck);
+
+	buf_free(&alarms);
+	return err == ERR_NONE ? share_show_row(cli, &records) : cli_fail(cli);
+}
+
 int workers_list(struct cli *cli)
 {
 	struct listing listing;
-	struct msg_query query = { .what = QUERY_WORKERS };
 	struct records records;
 	struct buf out = { 0 }, alarms = { 0 };
 	bool stuck = false;
 
-	rows_begin_workers(&records, &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
-	    listing_read(cli, &worker_options, &records, &listing) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+	if (workers_ask(cli, &records, &listing, &alarms, &stuck) != ERR_NONE ||
+	    listing_sort(cli, &listing, &records) != ERR_NONE) {
+		buf_free(&alarms);
 		return cli_fail(cli);
-	do {
-		struct msg_snapshot page;
-
-		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
-			return cli_fail(cli);
-		for (size_t i = 0; i < page.workers.n; i++) {
-			if (!listing_matches(&listing, page.workers.at[i].name, 0))
-				continue;
-			if (!listing_wants(&listing))
-				break;
-			rows_add_worker(&records, &page.workers.at[i], clock_wall_ms());
-			if (cli->out.style == STYLE_HUMAN)
-				rows_alarm(&page.workers.at[i], &alarms);
-		}
-		query.cursor = page.cursor;
-		stuck = page.stuck;
-	} while (query.cursor != 0 && !listing.cut);
-	if (listing_sort(cli, &listing, &records) != ERR_NONE)
-		return cli_fail(cli);
+	}
 	records_print(&records, &cli->out, &out);
-	buf_add_slice(&out, buf_slice(&alarms));
+	if (cli->out.style == STYLE_HUMAN)
+		buf_add_slice(&out, buf_slice(&alarms));
 	cli_print(cli, &out);
 	listing_tell(cli, &listing, "worker");
 	if (stuck)
@@ -200,61 +230,54 @@ int workers_list(struct cli *cli)
 
 int workers_forget(struct cli *cli)
 {
-	if (cli->invocation->arg_count < 2) {
-		error_set(&cli->error, ERR_USAGE, "titan worker rm needs the name of a worker that is gone");
-		error_next(&cli->error, "titan worker ls");
-		return cli_fail(cli);
-	}
 	return set_all(cli, OBJECT_WORKER, 1, cli->invocation->arg_count, SET_REMOVE, "forgotten");
 }
 
-static int pools_list(struct cli *cli)
+static size_t add_pools(struct records *records, const struct msg_snapshot *page)
 {
-	struct msg_query query = { .what = QUERY_POOLS };
-	struct records records;
-	struct buf out = { 0 };
+	for (size_t i = 0; i < page->pools.n; i++) {
+		const struct rec_pool_row *pool = &page->pools.at[i];
 
-	records_begin(&records, COLUMNS(pool_columns), &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
-		return cli_fail(cli);
-	do {
-		struct msg_snapshot page;
-
-		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
-			return cli_fail(cli);
-		for (size_t i = 0; i < page.pools.n; i++) {
-			const struct rec_pool_row *pool = &page.pools.at[i];
-
-			records_text(&records, pool->name);
-			records_text(&records, slice_str(pool_state_name((enum pool_state)pool->state)));
-			records_number(&records, pool->workers);
-			records_number(&records, pool->up);
-			records_number(&records, pool->busy);
-			records_number(&records, pool->slots);
-		}
-		query.cursor = page.cursor;
-	} while (query.cursor != 0);
-	records_print(&records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
-	return 0;
+		records_text(records, pool->name);
+		records_text(records, slice_str(pool_state_name((enum pool_state)pool->state)));
+		records_number(records, pool->workers);
+		records_number(records, pool->up);
+		records_number(records, pool->busy);
+		records_number(records, pool->slots);
+	}
+	return page->pools.n;
 }
 
-int cmd_pool(struct cli *cli)
+static int pool_ls(struct cli *cli)
+{
+	return share_list(cli, QUERY_POOLS, COLUMNS(pool_columns), add_pools, "there is no pool, as no worker has ever been here");
+}
+
+static int pool_show(struct cli *cli)
+{
+	return share_show(cli, QUERY_POOLS, COLUMNS(pool_columns), add_pools);
+}
+
+static int pool_set(struct cli *cli)
 {
 	static const struct {
 		const char *word;
 		enum set_verb verb;
 	} states[] = { { "active", SET_RESUME }, { "draining", SET_DRAIN }, { "inactive", SET_PAUSE } };
-	const struct invocation *invocation = cli->invocation;
-	struct slice word = slice_str(invocation->args[0]);
 
-	if (slice_eq(word, slice_str("ls")) && invocation->arg_count == 1)
-		return pools_list(cli);
-	for (size_t i = 0; slice_eq(word, slice_str("set")) && invocation->arg_count == 3 && i < 3; i++)
-		if (slice_eq(slice_str(invocation->args[2]), slice_str(states[i].word)))
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (strcmp(cli->invocation->args[2], states[i].word) == 0)
 			return set_all(cli, OBJECT_POOL, 1, 2, states[i].verb, states[i].word);
-	error_set(&cli->error, ERR_USAGE, "titan pool needs: ls, or: set NAME active|draining|inactive");
-	error_next(&cli->error, "titan help pool");
-	return cli_fail(cli);
+	error_set(&cli->error, ERR_USAGE, "titan pool set: '%s' must be active, draining or inactive", cli->invocation->args[2]);
+	return object_usage(cli);
+}
+
+int cmd_pool(struct cli *cli)
+{
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", pool_ls }, { "show", 1, 1, "POOL", pool_show },
+		{ "set", 2, 2, "POOL active|draining|inactive", pool_set },
+	};
+
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

@@ -8,6 +8,7 @@
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
 #include "cli/commands/listing.h"
+#include "cli/commands/object.h"
 #include "cli/commands/share.h"
 #include "cli/graph/here.h"
 #include "cli/graph/load.h"
@@ -17,24 +18,6 @@
 #include "cli/show/records.h"
 #include "lang/zone.h"
 #include "proto/limits.h"
-
-struct verb {
-	const char *word;
-	enum set_verb verb;
-	const char *done;
-};
-
-static const struct verb verbs[] = {
-	{ "pause", SET_PAUSE, "is paused" }, { "resume", SET_RESUME, "goes on" }, { "rm", SET_REMOVE, "is removed" },
-	{ "fire", SET_FIRE, "has begun" },
-};
-
-static int usage(struct cli *cli, const char *text)
-{
-	error_set(&cli->error, ERR_USAGE, "%s", text);
-	error_next(&cli->error, "titan schedule --help");
-	return cli_fail(cli);
-}
 
 /* ---- add ---- */
 
@@ -50,8 +33,9 @@ static void source_job(const void *arg, uint64_t index, struct arena *scratch, s
 	dagline_job(&source->pipeline.dag, index, &source->defaults, scratch, ret_spec);
 }
 
-static int schedule_add(struct cli *cli, const char *path)
+static int schedule_add(struct cli *cli)
 {
+	const char *path = cli->invocation->args[1];
 	uint8_t key[SUBMIT_KEY_SIZE];
 	struct source source = { 0 };
 	struct graph_source graph = { .job_cb = source_job, .arg = &source };
@@ -245,46 +229,71 @@ static const struct column fired_columns[] = {
 };
 const struct table fired_table = TABLE_OF(fired_columns);
 
-static int schedule_act(struct cli *cli, const struct verb *verb, const char *name)
+static int schedule_act(struct cli *cli, enum set_verb verb, const char *done)
 {
-	struct msg_set set = { .kind = OBJECT_SCHEDULE, .name = slice_str(name), .verb = verb->verb };
+	const char *name = cli->invocation->args[1];
+	struct msg_set set = { .kind = OBJECT_SCHEDULE, .name = slice_str(name), .verb = verb };
 	struct records records;
 	struct buf out = { 0 };
 	struct msg_ok ok;
 
-	records_begin(&records, verb->verb == SET_FIRE ? fired_columns : changed_columns, 2, &cli->arena);
+	records_begin(&records, verb == SET_FIRE ? fired_columns : changed_columns, 2, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok) != ERR_NONE)
 		return cli_fail(cli);
 	records_text(&records, set.name);
 	records_number(&records, ok.count);
-	if (cli_chatty(cli) && verb->verb == SET_FIRE)
-		cli_note(cli, "run %" PRIu64 " %s: titan watch %" PRIu64, ok.count, verb->done, ok.count);
+	if (cli_chatty(cli) && verb == SET_FIRE)
+		cli_note(cli, "run %" PRIu64 " %s: titan watch %" PRIu64, ok.count, done, ok.count);
 	else if (cli_chatty(cli))
-		cli_note(cli, "schedule %s %s", name, verb->done);
-	else if (cli->out.style != STYLE_HUMAN || verb->verb == SET_FIRE)
+		cli_note(cli, "schedule %s %s", name, done);
+	else if (cli->out.style != STYLE_HUMAN || verb == SET_FIRE)
 		records_print_one(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
 	return 0;
 }
 
+static int verb_ls(struct cli *cli)
+{
+	return schedule_list(cli, NULL);
+}
+
+static int verb_show(struct cli *cli)
+{
+	return schedule_list(cli, cli->invocation->args[1]);
+}
+
+static int verb_pause(struct cli *cli)
+{
+	return schedule_act(cli, SET_PAUSE, "is paused");
+}
+
+static int verb_resume(struct cli *cli)
+{
+	return schedule_act(cli, SET_RESUME, "goes on");
+}
+
+static int verb_rm(struct cli *cli)
+{
+	return schedule_act(cli, SET_REMOVE, "is removed");
+}
+
+static int verb_fire(struct cli *cli)
+{
+	return schedule_act(cli, SET_FIRE, "has begun");
+}
+
 int cmd_schedule(struct cli *cli)
 {
-	const char *const *args = (const char *const *)cli->invocation->args;
-	size_t count = cli->invocation->arg_count;
-	const char *verb = count > 0 ? args[0] : "ls";
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", verb_ls }, { "show", 1, 1, "NAME", verb_show },
+		{ "add", 1, 1, "the file of a pipeline", schedule_add }, { "pause", 1, 1, "NAME", verb_pause },
+		{ "resume", 1, 1, "NAME", verb_resume }, { "rm", 1, 1, "NAME", verb_rm }, { "fire", 1, 1, "NAME", verb_fire },
+	};
 
-	if (strcmp(verb, "ls") != 0 && listing_refuse(cli, &schedule_options, verb) != ERR_NONE)
+	if (cli->invocation->arg_count > 0 && strcmp(cli->invocation->args[0], "ls") != 0 &&
+	    listing_refuse(cli, &schedule_options, cli->invocation->args[0]) != ERR_NONE)
 		return cli_fail(cli);
-	if (strcmp(verb, "ls") == 0)
-		return count > 1 ? usage(cli, "titan schedule ls takes no name") : schedule_list(cli, NULL);
-	if (strcmp(verb, "add") == 0)
-		return count != 2 ? usage(cli, "titan schedule add needs the file of a pipeline") : schedule_add(cli, args[1]);
-	if (strcmp(verb, "show") == 0)
-		return count != 2 ? usage(cli, "titan schedule show needs a name") : schedule_list(cli, args[1]);
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (strcmp(verb, verbs[i].word) == 0)
-			return count != 2 ? usage(cli, "give the name of one schedule") : schedule_act(cli, &verbs[i], args[1]);
-	return usage(cli, "give an action: add, ls, show, pause, resume, rm or fire");
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

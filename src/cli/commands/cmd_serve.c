@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/object.h"
 #include "cli/commands/prune.h"
 #include "cli/commands/workers.h"
 #include "cli/daemon/daemon.h"
@@ -142,18 +143,9 @@ static enum err read_resources(struct cli *cli, const char **ret_resources)
 	return err;
 }
 
-/* titan worker with arguments: list or remove workers instead of becoming one. */
-static int other_than_being_one(struct cli *cli)
+bool worker_starts(const struct invocation *invocation)
 {
-	struct slice word = slice_str(cli->invocation->args[0]);
-
-	if (slice_eq(word, slice_str("ls")) && cli->invocation->arg_count == 1)
-		return workers_list(cli);
-	if (slice_eq(word, slice_str("rm")))
-		return workers_forget(cli);
-	error_set(&cli->error, ERR_USAGE, "titan worker runs a worker; the only actions are: ls, and: rm WORKER...");
-	error_next(&cli->error, "titan help worker");
-	return cli_fail(cli);
+	return invocation->arg_count > 0 ? strcmp(invocation->args[0], "start") == 0 : settings_renewed();
 }
 
 /*
@@ -198,7 +190,7 @@ static const char *worker_name(struct cli *cli)
 	return arena_strdup(&cli->arena, end ? slice_make(id, (size_t)(end - id)) : slice_str(id));
 }
 
-int cmd_worker(struct cli *cli)
+static int worker_start(struct cli *cli)
 {
 	const char *name = worker_name(cli);
 	struct worker_options options = { .statedir = cli->statedir, .name = name };
@@ -206,8 +198,6 @@ int cmd_worker(struct cli *cli)
 	char what[SETTING_NAME_SIZE];
 	int status;
 
-	if (cli->invocation->arg_count > 0)
-		return other_than_being_one(cli);
 	if (!text_is_name(slice_str(options.name))) {
 		error_set(&cli->error, ERR_USAGE, "--name: '%s' isn't a valid name for a worker; use only letters, "
 			"digits and _ . -",
@@ -240,4 +230,37 @@ int cmd_worker(struct cli *cli)
 	if (cli->error.code != ERR_NONE)
 		cli_fail(cli);
 	return status;
+}
+
+/* Is it an option of titan worker ls or rm, perhaps of start, too? */
+static bool is_of_lists(enum option_id id)
+{
+	return id == OPT_worker_dry || id == OPT_worker_limit || id == OPT_worker_all || id == OPT_worker_name || id == OPT_worker_sort;
+}
+
+/* The option of titan worker start that was typed without that verb; NULL: none. */
+static const char *stray_option(const struct invocation *invocation)
+{
+	for (size_t i = 0; i < invocation->option_count; i++)
+		for (const struct option_info *option = invocation->command->options; option->id != OPT_none; option++)
+			if (option->id == invocation->options[i].id && !is_of_lists(option->id))
+				return option->word;
+	return NULL;
+}
+
+int cmd_worker(struct cli *cli)
+{
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", workers_list }, { "show", 1, 1, "WORKER", workers_show },
+		{ "start", 0, 0, "", worker_start }, { "rm", 1, -1, "the name of a worker that is gone", workers_forget },
+	};
+	const char *stray = stray_option(cli->invocation);
+
+	if (worker_starts(cli->invocation) && cli->invocation->arg_count == 0)
+		return worker_start(cli);
+	if (stray != NULL && !worker_starts(cli->invocation)) {
+		error_set(&cli->error, ERR_USAGE, "--%s is an option of titan worker start, which runs a worker", stray);
+		return object_usage(cli);
+	}
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

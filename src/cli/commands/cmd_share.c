@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* titan tenant, titan group: limits and weights for what jobs share. */
+#include <ctype.h>
 #include <inttypes.h>
 
 #include "base/text.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
+#include "cli/commands/object.h"
 #include "cli/commands/share.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -13,50 +15,96 @@
 #include "cli/show/records.h"
 #include "proto/limits.h"
 
-const char *share_verb(struct cli *cli)
-{
-	return cli->invocation->args[0];
-}
+#define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
 
-int share_usage(struct cli *cli, const char *words)
+/* Ask for all pages of a list and add their rows. */
+static enum err list_ask(struct cli *cli, enum query_what what, struct records *records,
+			 size_t (*add_cb)(struct records *records, const struct msg_snapshot *page), size_t *ret_count)
 {
-	const char *verb = cli->invocation->command->verb;
+	struct msg_query query = { .what = what };
+	enum err err = records_check(records, &cli->out, &cli->error);
 
-	error_set(&cli->error, ERR_USAGE, "titan %s: expected %s", verb, words);
-	error_next(&cli->error, "titan %s --help", verb);
-	return cli_fail(cli);
-}
+	if (err == ERR_NONE)
+		err = cli_connect(cli);
+	*ret_count = 0;
+	while (err == ERR_NONE) {
+		struct msg_snapshot page;
 
-bool share_named(struct cli *cli, const char *verb)
-{
-	return strcmp(share_verb(cli), verb) == 0 && cli->invocation->arg_count == 2;
+		err = cli_query(cli, query, &cli->arena, &page);
+		if (err == ERR_NONE)
+			*ret_count += add_cb(records, &page);
+		query.cursor = page.cursor;
+		if (err == ERR_NONE && query.cursor == 0)
+			break;
+	}
+	return err;
 }
 
 int share_list(struct cli *cli, enum query_what what, const struct column *columns, size_t column_count,
 	       size_t (*add_cb)(struct records *records, const struct msg_snapshot *page), const char *none)
 {
-	struct msg_query query = { .what = what };
 	struct records records;
 	struct buf out = { 0 };
 	size_t count = 0;
 
 	records_begin(&records, columns, column_count, &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
+	if (list_ask(cli, what, &records, add_cb, &count) != ERR_NONE)
 		return cli_fail(cli);
-	do {
-		struct msg_snapshot page;
-
-		if (cli_query(cli, query, &cli->arena, &page) != ERR_NONE)
-			return cli_fail(cli);
-		count += add_cb(&records, &page);
-		query.cursor = page.cursor;
-	} while (query.cursor != 0);
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
 	if (count == 0 && cli_chatty(cli))
 		cli_note(cli, "%s", none);
 	return 0;
+}
+
+/* The heading of a column as a word in a list of details; what lists leave out has its key. */
+static const char *column_word(const struct column *column, struct arena *arena)
+{
+	char *word;
+
+	if (column->title == NULL)
+		return column->key;
+	word = arena_strdup(arena, slice_str(column->title));
+	for (char *at = word; *at != '\0'; at++)
+		*at = (char)tolower((unsigned char)*at);
+	return word;
+}
+
+int share_show_row(struct cli *cli, const struct records *records)
+{
+	const char *object = cli->invocation->command->verb, *name = cli->invocation->args[1];
+	size_t count = records->column_count;
+	struct column *columns = arena_zalloc(&cli->arena, count, sizeof(*columns));
+	struct buf out = { 0 };
+
+	memcpy(columns, records->columns, count * sizeof(*columns));
+	for (size_t i = 0; i < count; i++)
+		columns[i].title = column_word(&columns[i], &cli->arena);
+	for (size_t at = 0; at < records->cell_count; at += count) {
+		struct records one = { .columns = columns, .column_count = count, .arena = records->arena,
+				       .cells = &records->cells[at], .cell_count = count };
+
+		if (!slice_eq(records->cells[at].text, slice_str(name)))
+			continue;
+		records_print_one(&one, &cli->out, &out);
+		cli_print(cli, &out);
+		buf_free(&out);
+		return 0;
+	}
+	error_set(&cli->error, ERR_NOT_FOUND, "there is no %s '%s'", object, name);
+	error_next(&cli->error, "titan %s", object);
+	return cli_fail(cli);
+}
+
+int share_show(struct cli *cli, enum query_what what, const struct column *columns, size_t column_count,
+	       size_t (*add_cb)(struct records *records, const struct msg_snapshot *page))
+{
+	struct records records;
+	size_t count;
+
+	records_begin(&records, columns, column_count, &cli->arena);
+	return list_ask(cli, what, &records, add_cb, &count) == ERR_NONE ? share_show_row(cli, &records) : cli_fail(cli);
 }
 
 static const struct column share_changed_columns[] = {
@@ -101,6 +149,13 @@ int share_set(struct cli *cli, struct msg_set *set, const char *what)
 	cli_note(cli, "%s %s: %s", cli->invocation->command->verb, buf_cstr(&shown), what);
 	buf_free(&shown);
 	return 0;
+}
+
+int share_remove(struct cli *cli, enum object_kind kind, const char *what)
+{
+	struct msg_set set = { .kind = kind, .verb = SET_REMOVE };
+
+	return share_set(cli, &set, what);
 }
 
 /* ---- tenants ---- */
@@ -162,22 +217,37 @@ static enum err read_tenant(struct cli *cli, struct msg_set *set)
 	return ERR_NONE;
 }
 
-int cmd_tenant(struct cli *cli)
+static int tenant_ls(struct cli *cli)
+{
+	return share_list(cli, QUERY_TENANTS, COLUMNS(tenant_columns), add_tenants,
+			  "no tenant has a weight or limit, and none has a live run");
+}
+
+static int tenant_show(struct cli *cli)
+{
+	return share_show(cli, QUERY_TENANTS, COLUMNS(tenant_columns), add_tenants);
+}
+
+static int tenant_set(struct cli *cli)
 {
 	struct msg_set set = { .kind = OBJECT_TENANT, .verb = SET_PUT };
 
-	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
-		return share_list(cli, QUERY_TENANTS, tenant_columns, tenant_table.count,
-				  add_tenants, "no tenant has a weight or limit, and none has a live run");
-	if (share_named(cli, "rm")) {
-		set.verb = SET_REMOVE;
-		return share_set(cli, &set, "weight and limits were removed");
-	}
-	if (!share_named(cli, "set"))
-		return share_usage(cli, "ls, set NAME or rm NAME");
-	if (read_tenant(cli, &set) != ERR_NONE)
-		return cli_fail(cli);
-	return share_set(cli, &set, "set");
+	return read_tenant(cli, &set) == ERR_NONE ? share_set(cli, &set, "set") : object_usage(cli);
+}
+
+static int tenant_rm(struct cli *cli)
+{
+	return share_remove(cli, OBJECT_TENANT, "weight and limits were removed");
+}
+
+int cmd_tenant(struct cli *cli)
+{
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", tenant_ls }, { "show", 1, 1, "NAME", tenant_show }, { "set", 1, 1, "NAME", tenant_set },
+		{ "rm", 1, 1, "NAME", tenant_rm },
+	};
+
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }
 
 /* ---- concurrency groups ---- */
@@ -207,24 +277,41 @@ static size_t add_groups(struct records *records, const struct msg_snapshot *pag
 	return page->groups.n;
 }
 
-int cmd_group(struct cli *cli)
+static int group_ls(struct cli *cli)
+{
+	return share_list(cli, QUERY_GROUPS, COLUMNS(group_columns), add_groups,
+			  "no group has a limit, and no live run names one");
+}
+
+static int group_show(struct cli *cli)
+{
+	return share_show(cli, QUERY_GROUPS, COLUMNS(group_columns), add_groups);
+}
+
+static int group_set(struct cli *cli)
 {
 	struct msg_set set = { .kind = OBJECT_GROUP, .verb = SET_PUT };
 
-	if (strcmp(share_verb(cli), "ls") == 0 && cli->invocation->arg_count == 1)
-		return share_list(cli, QUERY_GROUPS, group_columns, group_table.count,
-				  add_groups, "no group has a limit, and no live run names one");
-	if (share_named(cli, "rm")) {
-		set.verb = SET_REMOVE;
-		return share_set(cli, &set, "weight and limits were removed");
-	}
-	if (!share_named(cli, "set"))
-		return share_usage(cli, "ls, set NAME or rm NAME");
 	if (!option_given(cli->invocation, OPT_group_max)) {
 		error_set(&cli->error, ERR_USAGE, "give the limit: --max N");
-		return cli_fail(cli);
+		return object_usage(cli);
 	}
 	if (option_number(cli->invocation, OPT_group_max, 1, LIMIT_RUN_JOBS_MAX - 1, &set.number, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	return share_set(cli, &set, "set");
+}
+
+static int group_rm(struct cli *cli)
+{
+	return share_remove(cli, OBJECT_GROUP, "its limit was removed");
+}
+
+int cmd_group(struct cli *cli)
+{
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", group_ls }, { "show", 1, 1, "NAME", group_show }, { "set", 1, 1, "NAME", group_set },
+		{ "rm", 1, 1, "NAME", group_rm },
+	};
+
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

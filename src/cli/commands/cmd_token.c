@@ -11,6 +11,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
+#include "cli/commands/object.h"
 #include "cli/commands/share.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -253,18 +254,28 @@ static int remove_all(struct cli *cli)
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }
 
+static int token_ls(struct cli *cli)
+{
+	return share_list(cli, QUERY_TOKENS, token_columns, sizeof(token_columns) / sizeof(token_columns[0]), add_tokens,
+			  "there are no tokens: only this machine's owner can use the cluster");
+}
+
+static int token_add(struct cli *cli)
+{
+	return add(cli, cli->invocation->args[1]);
+}
+
+static int token_rotate(struct cli *cli)
+{
+	return rotate(cli, cli->invocation->args[1]);
+}
+
 int cmd_token(struct cli *cli)
 {
-	const char *verb = cli->invocation->arg_count > 0 ? share_verb(cli) : "ls";
+	static const struct object_verb verbs[] = {
+		{ "ls", 0, 0, "", token_ls }, { "add", 1, 1, "NAME", token_add }, { "rm", 1, -1, "TOKEN", remove_all },
+		{ "rotate", 1, 1, "TOKEN", token_rotate },
+	};
 
-	if (strcmp(verb, "ls") == 0 && cli->invocation->arg_count <= 1)
-		return share_list(cli, QUERY_TOKENS, token_columns, sizeof(token_columns) / sizeof(token_columns[0]), add_tokens,
-				  "there are no tokens: only this machine's owner can use the cluster");
-	if (strcmp(verb, "add") == 0 && cli->invocation->arg_count == 2)
-		return add(cli, cli->invocation->args[1]);
-	if (strcmp(verb, "rotate") == 0 && cli->invocation->arg_count == 2)
-		return rotate(cli, cli->invocation->args[1]);
-	if (strcmp(verb, "rm") == 0 && cli->invocation->arg_count >= 2)
-		return remove_all(cli);
-	return share_usage(cli, "ls, add NAME, rm TOKEN... or rotate TOKEN");
+	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

@@ -96,7 +96,7 @@ static enum err await_local(struct cli *cli, uint64_t *ret_slots)
 
 static enum err start_worker(struct cli *cli, uint64_t slots, struct started *started)
 {
-	const char *more[] = { "--name", LOCAL_WORKER, NULL, NULL, NULL };
+	const char *more[] = { "start", "--name", LOCAL_WORKER, NULL, NULL, NULL };
 	struct error failed;
 	char number[24];
 	bool up, stuck;
@@ -108,8 +108,8 @@ static enum err start_worker(struct cli *cli, uint64_t slots, struct started *st
 		return refuse_unseen(cli);
 	if (slots > 0) {
 		snprintf(number, sizeof(number), "%" PRIu64, slots);
-		more[2] = "--slots";
-		more[3] = number;
+		more[3] = "--slots";
+		more[4] = number;
 	}
 	err = daemon_start(&cli->statedir, "worker", "worker-" LOCAL_WORKER ".log", more, NULL, &cli->error);
 	if (err != ERR_NONE && err != ERR_BUSY)

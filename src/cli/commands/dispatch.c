@@ -9,6 +9,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/moment.h"
 #include "cli/commands/up.h"
+#include "cli/commands/workers.h"
 #include "cli/session/conf_files.h"
 #include "cli/session/help.h"
 #include "cli/session/options.h"
@@ -104,7 +105,7 @@ static bool serves_cluster(const struct invocation *invocation)
 {
 	enum command_id id = invocation->command ? invocation->command->id : COMMAND_up;
 
-	return id == COMMAND_up || id == COMMAND_master || (id == COMMAND_worker && invocation->arg_count == 0);
+	return id == COMMAND_up || id == COMMAND_master || (id == COMMAND_worker && worker_starts(invocation));
 }
 
 /* Is the command about the cluster's processes or files on this machine? */

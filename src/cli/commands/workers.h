@@ -5,7 +5,10 @@
 
 #include "cli/session/cli.h"
 
+/* Does this command become a worker? So does one without a verb that replaces a guardian of an older version. */
+bool worker_starts(const struct invocation *invocation);
 int workers_list(struct cli *cli);
+int workers_show(struct cli *cli);
 int workers_forget(struct cli *cli);             /* removes the workers named after the first argument */
 
 #endif

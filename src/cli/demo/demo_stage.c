@@ -42,7 +42,7 @@ void demo_kill_master(struct demo *demo)
 
 enum err demo_stage(struct demo *demo)
 {
-	const char *const more[] = { "--slots", SLOTS, NULL };
+	const char *const more[] = { "start", "--slots", SLOTS, NULL };
 	struct cli *cli = demo->cli;
 	const char *parent = getenv("TMPDIR");
 	char resolved[PATH_MAX];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "cli/session/guesses.h"
 #include "cli/session/options.h"
 #include "cli/session/program.h"
 
@@ -143,6 +144,7 @@ static enum err parse_letters(struct parser *parser, struct error *error)
 static enum err parse_verb(struct parser *parser, struct error *error)
 {
 	const char *verb = parser->argv[parser->at];
+	const struct guess *guess = guess_command(verb);
 	const char *words[COMMAND_COUNT];
 	const char *nearest;
 	size_t count = 0;
@@ -150,8 +152,13 @@ static enum err parse_verb(struct parser *parser, struct error *error)
 	parser->result.command = command_find(verb);
 	if (parser->result.command != NULL)
 		return ERR_NONE;
+	if (guess != NULL) {
+		error_set(error, ERR_USAGE, "unknown command '%s'; %s", verb, guess->text);
+		return error_next(error, "%s", guess->next);
+	}
 	for (int id = 1; id < COMMAND_COUNT; id++)
-		words[count++] = command_table[id].verb;
+		if (!guess_destroys(command_table[id].verb))
+			words[count++] = command_table[id].verb;
 	nearest = text_nearest(verb, words, count);
 	if (nearest != NULL)
 		error_set(error, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", verb, nearest);

@@ -218,5 +218,5 @@ enum err cli_confirm(struct cli *cli, const char *question)
 	buf_free(&words);
 	if (answered_yes(cli->session->in_fd))
 		return ERR_NONE;
-	return error_set(&cli->error, ERR_INTERRUPTED, "nothing was changed");
+	return error_set(&cli->error, ERR_DECLINED, "nothing was changed");
 }

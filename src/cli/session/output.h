@@ -30,7 +30,7 @@ void load_explain(struct cli *cli, struct slice text, const char *source, const 
  * next: the command.
  */
 enum err cli_refuse_in_job(struct cli *cli, const char *may_not, const char *next);
-/* Ask for a yes. -y counts as one. ERR_USAGE: nobody can be asked; ERR_INTERRUPTED: the answer was no. */
+/* Ask for a yes. -y counts as one. ERR_USAGE: nobody can be asked; ERR_DECLINED: the answer was no. */
 enum err cli_confirm(struct cli *cli, const char *question);
 /* Print a note that the data comes from the memory of a master that can't write to its store. */
 void cli_note_stuck(struct cli *cli);

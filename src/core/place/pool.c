@@ -99,7 +99,7 @@ enum err pool_set(struct core *core, const struct input_set *input, uint64_t *re
 				 LIMIT_NAME_MAX_LEN);
 	pool = pool_find(core, input->set.name);
 	if (!pool) {
-		error_set(error, ERR_NOT_FOUND, "there is no pool '%.*s'; a worker joins a pool with titan worker "
+		error_set(error, ERR_NOT_FOUND, "there is no pool '%.*s'; a worker joins a pool with titan worker start "
 			"--pool",
 			  (int)input->set.name.len, (const char *)input->set.name.data);
 		return error_next(error, "titan pool ls");
