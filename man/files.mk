@@ -8,10 +8,12 @@ man_pages = \
 	man/titan-cancel.1 \
 	man/titan-cluster.1 \
 	man/titan-completion.1 \
+	man/titan-config.1 \
 	man/titan-cordon.1 \
 	man/titan-dash.1 \
 	man/titan-demo.1 \
 	man/titan-dlq.1 \
+	man/titan-doctor.1 \
 	man/titan-down.1 \
 	man/titan-drain.1 \
 	man/titan-events.1 \

@@ -12,11 +12,13 @@ enum command_id {
 #define GLOBAL(ident, letter, word, argument, help)
 #define COMMAND(ident, verb, group, role, pattern, least, most, help, text) COMMAND_##ident,
 #define OPTION(command, ident, letter, word, argument, help)
+#define EXAMPLE(command, line)
 #define END(ident)
 #include "proto/commands.def"
 #undef GLOBAL
 #undef COMMAND
 #undef OPTION
+#undef EXAMPLE
 #undef END
 	COMMAND_COUNT
 };
@@ -26,11 +28,13 @@ enum option_id {
 #define GLOBAL(ident, letter, word, argument, help) OPT_##ident,
 #define COMMAND(ident, verb, group, role, pattern, least, most, help, text)
 #define OPTION(command, ident, letter, word, argument, help) OPT_##command##_##ident,
+#define EXAMPLE(command, line)
 #define END(ident)
 #include "proto/commands.def"
 #undef GLOBAL
 #undef COMMAND
 #undef OPTION
+#undef EXAMPLE
 #undef END
 	OPT_COUNT
 };
@@ -55,6 +59,7 @@ struct command_info {
 	const char *help;                /* help of the command in one line */
 	const char *text;                /* further help text, or empty */
 	const struct option_info *options;
+	const char *const *examples;     /* command lines, up to NULL */
 };
 
 extern const struct option_info global_options[];

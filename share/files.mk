@@ -27,8 +27,10 @@ schema_files = \
 	share/schema/approve.json \
 	share/schema/backup.json \
 	share/schema/cancel.json \
+	share/schema/config.json \
 	share/schema/cordon.json \
 	share/schema/dlq.json \
+	share/schema/doctor.json \
 	share/schema/drain.json \
 	share/schema/error.json \
 	share/schema/explain.json \

@@ -16,6 +16,7 @@ _titan() {
 	done
 	case $verb in
 	'') words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan graph watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version' ;;
+	'') words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash config doctor wire completion help version' ;;
 	up)
 		options+=' --slots --listen'
 		;;
@@ -63,7 +64,7 @@ _titan() {
 		words='ls show set active draining inactive'
 		;;
 	run)
-		options+=' --expression --lines --param --name --follow --wait --propagate --again --dry-run --dir --private --env --env-all --retry --job-timeout --deadline --priority --mode --tenant --into --key'
+		options+=' --expression --lines --param --name --follow --wait --propagate --again --dry-run --dir --private --env --env-all --retry --job-timeout --deadline --priority --mode --tenant --into --submit-key'
 		kind=run
 		;;
 	validate)
@@ -165,6 +166,10 @@ _titan() {
 		options+=' --view --ascii --dump-screen --dump-styles --size --clock --exit-after'
 		kind=run
 		;;
+	config)
+		;;
+	doctor)
+		;;
 	wire)
 		words='dump'
 		;;
@@ -173,6 +178,7 @@ _titan() {
 		;;
 	help)
 		words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan graph watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+		words='up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash config doctor wire completion help version dag environment exit options output selectors states'
 		;;
 	version)
 		;;

@@ -124,7 +124,7 @@ complete -c titan -n '__fish_seen_subcommand_from run' -l priority -x -d 'priori
 complete -c titan -n '__fish_seen_subcommand_from run' -l mode -x -a 'retry exclusive once' -d 'what happens to a job whose worker is lost (default retry)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l tenant -x -d 'the tenant that the run belongs to (default: the pipeline\'s tenant, or else your name)'
 complete -c titan -n '__fish_seen_subcommand_from run' -l into -x -d 'add the jobs to this live run; names that the graph doesn\'t define are jobs of that run'
-complete -c titan -n '__fish_seen_subcommand_from run' -l key -x -d '32 hex digits; repeating a command with the same key and graph doesn\'t submit a second time'
+complete -c titan -n '__fish_seen_subcommand_from run' -l submit-key -x -d '32 hex digits; repeating a command with the same key and graph doesn\'t submit a second time'
 complete -c titan -n '__fish_seen_subcommand_from run' -a '(__titan_runs)'
 complete -c titan -n '__fish_seen_subcommand_from run' -F
 complete -c titan -n __fish_use_subcommand -a validate -d 'check a pipeline and show its errors'
@@ -253,6 +253,8 @@ complete -c titan -n '__fish_seen_subcommand_from dash' -l size -x -d 'size of t
 complete -c titan -n '__fish_seen_subcommand_from dash' -l clock -x -d 'show this time as the present, such as 2026-11-18T14:02:30Z'
 complete -c titan -n '__fish_seen_subcommand_from dash' -l exit-after -x -d 'leave when everything has been loaded and drawn'
 complete -c titan -n '__fish_seen_subcommand_from dash' -a '(__titan_runs)'
+complete -c titan -n __fish_use_subcommand -a config -d 'show each setting, its value and where it comes from'
+complete -c titan -n __fish_use_subcommand -a doctor -d 'look for what would keep titan from working well here, and say what to do'
 complete -c titan -n __fish_use_subcommand -a wire -d 'print recorded protocol frames in readable form'
 complete -c titan -n '__fish_seen_subcommand_from wire' -a 'dump'
 complete -c titan -n '__fish_seen_subcommand_from wire' -F
@@ -260,4 +262,5 @@ complete -c titan -n __fish_use_subcommand -a completion -d 'print the completio
 complete -c titan -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
 complete -c titan -n __fish_use_subcommand -a help -d 'explain a command or a topic'
 complete -c titan -n '__fish_seen_subcommand_from help' -a 'up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan graph watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash wire completion help version dag environment exit output selectors states'
+complete -c titan -n '__fish_seen_subcommand_from help' -a 'up down demo status master worker token cluster backup restore fsck prune cordon uncordon drain pool run validate plan watch wait logs cancel retry dlq schedule hold release priority group lock tenant approvals approve reject pushback settle ls show metrics explain dash config doctor wire completion help version dag environment exit options output selectors states'
 complete -c titan -n __fish_use_subcommand -a version -d 'print the version'

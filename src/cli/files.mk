@@ -25,9 +25,11 @@ cli_sources = \
 	src/cli/commands/cmd_act.c \
 	src/cli/commands/cmd_cancel.c \
 	src/cli/commands/cmd_cluster.c \
+	src/cli/commands/cmd_config.c \
 	src/cli/commands/cmd_dash.c \
 	src/cli/commands/cmd_demo.c \
 	src/cli/commands/cmd_dlq.c \
+	src/cli/commands/cmd_doctor.c \
 	src/cli/commands/cmd_down.c \
 	src/cli/commands/cmd_events.c \
 	src/cli/commands/cmd_explain.c \
@@ -57,6 +59,9 @@ cli_sources = \
 	src/cli/commands/decisions.c \
 	src/cli/commands/decisions.h \
 	src/cli/commands/dispatch.c \
+	src/cli/commands/doctor.h \
+	src/cli/commands/doctor_machine.c \
+	src/cli/commands/doctor_place.c \
 	src/cli/commands/dry_run.c \
 	src/cli/commands/dry_run.h \
 	src/cli/commands/event_words.c \

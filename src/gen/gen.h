@@ -21,6 +21,7 @@ void gen_sentence(const char *text, struct buf *out);    /* writes the text with
 void gen_synopsis(const char *verb, struct buf *out);
 /* Lists a command's options; empty verb: the options of every command. */
 void gen_options(const char *verb, struct buf *out);
+void gen_examples(const char *verb, struct buf *out);
 void gen_commands(struct buf *out);
 void gen_exits(struct buf *out);
 

@@ -84,6 +84,27 @@ void gen_options(const char *verb, struct buf *out)
 	buf_add_str(out, ".El\n");
 }
 
+void gen_examples(const char *verb, struct buf *out)
+{
+	const struct command_info *command = command_find(verb);
+
+	for (const char *const *line = command ? command->examples : NULL; line && *line != NULL; line++) {
+		buf_add_str(out, ".Dl ");
+		for (const char *at = *line; *at != '\0'; at++) {
+			/* mdoc would turn quotes into typographic ones, and take a word -- for a dash. */
+			if (strncmp(at, "-- ", 3) == 0) {
+				buf_add_str(out, "\\-\\-");
+				at++;
+			} else if (*at == '\'' || *at == '"' || *at == '\\') {
+				buf_add_str(out, *at == '\'' ? "\\(aq" : *at == '"' ? "\\(dq" : "\\e");
+			} else {
+				buf_add_byte(out, (uint8_t)*at);
+			}
+		}
+		buf_add_byte(out, '\n');
+	}
+}
+
 void gen_commands(struct buf *out)
 {
 	for (int group = 0; group < GROUP_COUNT; group++) {

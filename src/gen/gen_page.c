@@ -48,7 +48,8 @@ struct page_part {
 };
 
 static const struct page_part parts[] = {
-	{ "synopsis", NULL, gen_synopsis }, { "options", NULL, gen_options },   { "columns", NULL, gen_columns }, { "commands", gen_commands, NULL },
+	{ "synopsis", NULL, gen_synopsis }, { "options", NULL, gen_options },   { "examples", NULL, gen_examples },
+	{ "columns", NULL, gen_columns }, { "commands", gen_commands, NULL },
 	{ "exits", gen_exits, NULL },       { "states", gen_states, NULL },   { "events", gen_events, NULL },
 	{ "moves", gen_moves, NULL },       { "diagram", gen_diagram, NULL }, { "messages", gen_messages, NULL },
 	{ "dead", gen_dead, NULL },         { "reasons", gen_reasons, NULL }, { "records", gen_records, NULL },

@@ -54,6 +54,7 @@ struct conf {                            /* the settings in one file; NULL: not 
 struct conf_files {                      /* all files that were read, those of higher precedence first */
 	struct {
 		const char *path;
+		enum conf_place place;
 		struct conf conf;
 	} files[CONF_FILES];
 	size_t count;

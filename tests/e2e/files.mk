@@ -23,11 +23,13 @@ e2e_tests = \
 	tests/e2e/chaos-steps.sh \
 	tests/e2e/completion.sh \
 	tests/e2e/conf.sh \
+	tests/e2e/config.sh \
 	tests/e2e/context.sh \
 	tests/e2e/dash.sh \
 	tests/e2e/deadline.sh \
 	tests/e2e/demo.sh \
 	tests/e2e/dlq.sh \
+	tests/e2e/doctor.sh \
 	tests/e2e/down.sh \
 	tests/e2e/draw.sh \
 	tests/e2e/errors.sh \

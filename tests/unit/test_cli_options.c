@@ -145,6 +145,19 @@ TEST likeness_proposes_nothing_that_destroys(void)
 	PASS();
 }
 
+TEST each_command_has_two_examples(void)
+{
+	for (int id = 1; id < COMMAND_COUNT; id++) {
+		const char *const *examples = command_table[id].examples;
+
+		if (examples[0] == NULL || examples[1] == NULL)
+			FAILm(command_table[id].verb);
+		for (; *examples != NULL; examples++)
+			ASSERT(strstr(*examples, command_table[id].verb) != NULL);
+	}
+	PASS();
+}
+
 /* The first word after each "titan " of a guess must be a command, or the guess leads nowhere. */
 static bool names_commands(const char *text)
 {
@@ -489,6 +502,7 @@ SUITE(cli_options)
 	RUN_TEST(mistakes_are_named);
 	RUN_TEST(likeness_proposes_nothing_that_destroys);
 	RUN_TEST(guesses_lead_to_commands);
+	RUN_TEST(each_command_has_two_examples);
 	RUN_TEST(numbers_and_spans);
 	RUN_TEST(flags_come_before_the_environment);
 	RUN_TEST(the_environment_comes_before_files);

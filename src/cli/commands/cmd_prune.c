@@ -27,9 +27,6 @@ static const struct column prune_columns[] = {
 const struct table prune_table = TABLE_OF(prune_columns);
 
 /* Kept unless the master is told otherwise. */
-#define PAST_MS    (INT64_C(7) * 24 * 3600 * 1000)
-#define PAST_BYTES (256 << 20)
-#define ACTS_MS    (INT64_C(400) * 24 * 3600 * 1000)
 
 static enum err read_size(const char *what, const char *text, uint64_t *ret, struct error *error)
 {
@@ -72,7 +69,7 @@ static enum err read_count(const char *what, const char *text, uint64_t *ret, st
 enum err prune_rules_read(const struct invocation *invocation, struct prune_rules *ret, struct error *error)
 {
 	struct prune_rules rules = {
-		.every_ms = 60000, .past_ms = PAST_MS + 1, .past_bytes = PAST_BYTES + 1, .acts_ms = ACTS_MS + 1,
+		.every_ms = PRUNE_EVERY_MS, .past_ms = PAST_MS + 1, .past_bytes = PAST_BYTES + 1, .acts_ms = ACTS_MS + 1,
 	};
 	char what[SETTING_NAME_SIZE];
 	const char *text;

@@ -9,11 +9,13 @@ typedef int command_fn(struct cli *cli);
 #define GLOBAL(ident, letter, word, argument, help)
 #define COMMAND(ident, verb, group, role, pattern, least, most, help, text) command_fn cmd_##ident;
 #define OPTION(command, ident, letter, word, argument, help)
+#define EXAMPLE(command, line)
 #define END(ident)
 #include "proto/commands.def"
 #undef GLOBAL
 #undef COMMAND
 #undef OPTION
+#undef EXAMPLE
 #undef END
 
 #endif

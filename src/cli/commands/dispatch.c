@@ -22,11 +22,13 @@ static command_fn *const commands[COMMAND_COUNT] = {
 #define GLOBAL(ident, letter, word, argument, help)
 #define COMMAND(ident, verb, group, role, pattern, least, most, help, text) [COMMAND_##ident] = cmd_##ident,
 #define OPTION(command, ident, letter, word, argument, help)
+#define EXAMPLE(command, line)
 #define END(ident)
 #include "proto/commands.def"
 #undef GLOBAL
 #undef COMMAND
 #undef OPTION
+#undef EXAMPLE
 #undef END
 };
 
@@ -100,12 +102,12 @@ static enum err unless_renewed(struct cli *cli, enum err err)
 	return ERR_NONE;
 }
 
-/* Does the command start or become a daemon? Only those read the cluster's own titan.conf. */
+/* Does the command start or become a daemon, or show settings? Only those read the cluster's own titan.conf. */
 static bool serves_cluster(const struct invocation *invocation)
 {
 	enum command_id id = invocation->command ? invocation->command->id : COMMAND_up;
 
-	return id == COMMAND_up || id == COMMAND_master || (id == COMMAND_worker && worker_starts(invocation));
+	return id == COMMAND_up || id == COMMAND_config || id == COMMAND_master || (id == COMMAND_worker && worker_starts(invocation));
 }
 
 /* Is the command about the cluster's processes or files on this machine? */

@@ -103,6 +103,7 @@ static enum err read_file(struct cli *cli, struct conf_files *files, size_t at, 
 		return err;
 	memmove(&files->files[at + 1], &files->files[at], (files->count - at) * sizeof(files->files[0]));
 	files->files[at].path = arena_strdup(&cli->arena, slice_str(path));
+	files->files[at].place = place;
 	files->files[at].conf = conf;
 	files->count++;
 	return ERR_NONE;

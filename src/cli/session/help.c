@@ -97,11 +97,21 @@ void help_command(const struct look *look, const struct command_info *command, s
 		options_help(command->options, out);
 	}
 	buf_add_byte(out, '\n');
-	heading(look, "Options of every command", out);
-	options_help(global_options, out);
+	heading(look, "Examples", out);
+	for (const char *const *example = command->examples; *example != NULL; example++)
+		buf_addf(out, "  %s\n", *example);
+	buf_addf(out, "\nMore: titan help options (the options of every command), man titan-%s\n", command->verb);
 }
 
 /* ---- topics ---- */
+
+static void topic_options(const struct look *look, struct buf *out)
+{
+	heading(look, "Options of every command", out);
+	options_help(global_options, out);
+	buf_add_str(out, "\nThey stand before or after the command and its arguments; -- ends the options. Options of one\n"
+			 "command stand after its name: titan COMMAND --help.\n");
+}
 
 static void topic_dag(const struct look *look, struct buf *out)
 {
@@ -222,9 +232,9 @@ static void topic_environment(const struct look *look, struct buf *out)
 			 "and /etc/titan/titan.conf: see titan.conf(5).\n");
 }
 
-static const char *const topic_names[] = { "dag", "environment", "exit", "output", "selectors", "states" };
+static const char *const topic_names[] = { "dag", "environment", "exit", "options", "output", "selectors", "states" };
 static void (*const topic_texts[])(const struct look *look, struct buf *out) = {
-	topic_dag, topic_environment, topic_exit, topic_output, topic_selectors, topic_states,
+	topic_dag, topic_environment, topic_exit, topic_options, topic_output, topic_selectors, topic_states,
 };
 
 const char *const *help_topics(size_t *ret_count)

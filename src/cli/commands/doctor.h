@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What titan doctor finds, and the groups of checks. */
+#ifndef TITAN_CLI_DOCTOR_H
+#define TITAN_CLI_DOCTOR_H
+
+#include "cli/session/cli.h"
+#include "cli/show/records.h"
+
+enum finding_state { FINDING_OK, FINDING_ADVICE, FINDING_PROBLEM };
+
+struct findings {
+	struct records records;
+	size_t problems, advice;
+};
+
+/* Add a finding. next: what to do about it; NULL with FINDING_OK. Both texts are copied. */
+void finding_add(struct findings *findings, const char *check, enum finding_state verdict, const char *text, const char *next);
+
+/* doctor_machine.c: this machine, without asking anybody. */
+void doctor_machine(struct cli *cli, struct findings *findings);
+/* doctor_place.c: the state directory, its disk, and the containment of jobs. */
+void doctor_place(struct cli *cli, struct findings *findings);
+
+#endif
