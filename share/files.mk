@@ -104,6 +104,7 @@ decision_files = \
 	share/doc/decisions/0032-a-word-that-could-be-two-things-is-refused.md \
 	share/doc/decisions/0036-reasons-come-with-the-page.md \
 	share/doc/decisions/0037-fields-have-one-name.md \
+	share/doc/decisions/0038-an-object-alone-lists.md \
 	share/doc/decisions/0040-an-earlier-time-has-a-master-of-its-own.md \
 	share/doc/decisions/0041-pruned-runs-leave-bare-facts.md \
 	share/doc/decisions/0042-completion-asks-titan.md \

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 8
-titan worker --name big --label fast --gpus 2 --cpus 4 --memory 4G 2>"$test_dir/big.log" &
+titan worker start --name big --label fast --gpus 2 --cpus 4 --memory 4G 2>"$test_dir/big.log" &
 big=$!
 has_big() { [ "$(state_of '.workers[] | select(.name == "big") | .state')" = up ]; }
 ok "there is a second worker" until_true 30 has_big

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads a word that names one run or job. targets.c reads words that stand for many. */
+/*
+ * Reads a word that must stand for one run or job. targets.c reads words that may stand for many, and asks here about
+ * those that name one.
+ */
 #include "cli/ask/select.h"
 
 #include "base/text.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
+#include "cli/ask/targets.h"
 #include "proto/limits.h"
 
 static enum err select_last(struct cli *cli, uint64_t *ret_run)
@@ -31,7 +35,35 @@ static enum err select_last(struct cli *cli, uint64_t *ret_run)
 	return err;
 }
 
+/* Read a selector that may stand for many, in a command that needs one. */
+static enum err select_only(struct cli *cli, const char *text, struct selector *ret)
+{
+	struct targets targets;
+	struct buf first = { 0 };
+	enum err err = cli_connect(cli);
+
+	if (err == ERR_NONE)
+		err = cli_targets(cli, &text, 1, REACH_EVERY, &targets);
+	if (err != ERR_NONE)
+		return err;
+	*ret = targets.at[0];
+	if (targets.count == 1)
+		return ERR_NONE;
+	buf_addf(&first, "%llu", (unsigned long long)ret->run);
+	if (ret->job.len > 0)
+		buf_addf(&first, "/%.*s", (int)ret->job.len, (const char *)ret->job.data);
+	error_set(&cli->error, ERR_USAGE, "'%s' stands for %zu %s, but this command needs one, such as %s", text, targets.count,
+		  ret->job.len > 0 ? "jobs" : "runs", buf_cstr(&first));
+	buf_free(&first);
+	return error_next(&cli->error, "titan ls %s", text);
+}
+
 enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
+{
+	return selector_is_many(text) ? select_only(cli, text, ret) : cli_select_named(cli, text, ret);
+}
+
+enum err cli_select_named(struct cli *cli, const char *text, struct selector *ret)
 {
 	const char *slash = strchr(text, '/');
 	size_t len = slash ? (size_t)(slash - text) : strlen(text);
@@ -51,7 +83,8 @@ enum err cli_select(struct cli *cli, const char *text, struct selector *ret)
 
 		if (!digits || selector.run == 0) {
 			error_set(&cli->error, ERR_USAGE, "'%s' is neither a run (4127, last, self) nor a job (4127/load)", text);
-			return error_next(&cli->error, "titan help selectors");
+			return text_is_name(slice_str(text)) ? error_next(&cli->error, "titan ls run=%s, or last/%s for a job", text, text) :
+							       error_next(&cli->error, "titan help selectors");
 		}
 	}
 	if (slash != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The meaning of a word that names one run or job. */
+/* The meaning of a word in a command about one run or job. */
 #ifndef TITAN_CLI_SELECT_H
 #define TITAN_CLI_SELECT_H
 
@@ -10,8 +10,13 @@ struct selector {
 	struct slice job;                /* name of the job; empty: the whole run */
 };
 
-/* Read "4127", "last", "self" or "4127/load". For "last" the master is asked. */
+/*
+ * Read any selector that stands for exactly one run or job; one that stands for several is ERR_USAGE and its error has
+ * their number and the first.
+ */
 enum err cli_select(struct cli *cli, const char *text, struct selector *ret);
+/* Read "4127", "last", "self" or "4127/load" only. For "last" the master is asked. */
+enum err cli_select_named(struct cli *cli, const char *text, struct selector *ret);
 enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* refuses a word that names a job */
 
 /*

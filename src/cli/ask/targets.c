@@ -292,6 +292,18 @@ static bool read_range(const char *text, uint64_t *ret_low, uint64_t *ret_high)
 	       text_parse_u64(slice_str(dash + 1), ret_high);
 }
 
+static bool is_condition(const char *text)
+{
+	return strchr(text, '=') != NULL || is_state(slice_make(text, strcspn(text, ",")));
+}
+
+bool selector_is_many(const char *text)
+{
+	uint64_t low, high;
+
+	return is_condition(text) || strcmp(text, "all") == 0 || read_range(text, &low, &high);
+}
+
 static enum err select_text(struct search *search, const char *text)
 {
 	struct cli *cli = search->cli;
@@ -301,7 +313,7 @@ static enum err select_text(struct search *search, const char *text)
 	struct filter filter;
 	enum err err;
 
-	if (strchr(text, '=') != NULL || is_state(slice_make(text, strcspn(text, ",")))) {
+	if (is_condition(text)) {
 		err = read_filter(cli, text, &filter);
 		if (err == ERR_NONE)
 			err = each_run(search, 0, INT64_MAX, match_run, &filter);
@@ -310,7 +322,7 @@ static enum err select_text(struct search *search, const char *text)
 			return error_set(&cli->error, ERR_USAGE, "'%s': the smaller number must come first", text);
 		err = each_run(search, low, high, add_run, NULL);
 	} else {
-		err = cli_select(cli, text, &selector);
+		err = cli_select_named(cli, text, &selector);
 		if (err == ERR_NONE)
 			add(search, selector.run, selector.job);
 		return err;

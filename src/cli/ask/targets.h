@@ -21,6 +21,8 @@ struct targets {
 	bool bulk;                       /* one of the selectors stood for more than a single name */
 };
 
+/* Is this a selector that may stand for more than one run or job: all, a range, or conditions? */
+bool selector_is_many(const char *text);
 /* Resolve all selectors. ERR_NOT_FOUND: one of them stands for nothing. */
 enum err cli_targets(struct cli *cli, const char *const *texts, size_t count, enum reach reach, struct targets *ret);
 /* If a selector stood for several, show how many and the first of them, and ask for a yes. verb: such as "cancel". */

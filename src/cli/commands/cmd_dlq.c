@@ -8,6 +8,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
+#include "cli/ask/targets.h"
 #include "cli/commands/act.h"
 #include "cli/commands/command.h"
 #include "cli/commands/dry_run.h"
@@ -370,14 +371,32 @@ static enum err acts_add(struct cli *cli, struct dead_letter_acts *acts, const s
 	return ERR_NONE;
 }
 
+/* Add the dead letters of all that the selector stands for; some of it may have none, but not all. */
+static enum err acts_add_many(struct cli *cli, struct dead_letter_acts *acts, const char *target)
+{
+	uint64_t before = acts->dead_letters;
+	struct targets targets;
+	enum err err = cli_targets(cli, &target, 1, REACH_BAD, &targets);
+
+	for (size_t i = 0; err == ERR_NONE && i < targets.count; i++) {
+		err = acts_add(cli, acts, &targets.at[i], target);
+		if (err == ERR_NOT_FOUND)
+			err = ERR_NONE;
+	}
+	return err == ERR_NONE && acts->dead_letters == before ? no_dead_letter(cli, target) : err;
+}
+
 static enum err acts_collect(struct cli *cli, struct dead_letter_acts *acts)
 {
 	for (size_t i = 1; i < cli->invocation->arg_count; i++) {
 		const char *target = cli->invocation->args[i];
 		struct selector selector = { 0 };
-		enum err err = strcmp(target, "all") == 0 ? ERR_NONE : cli_select(cli, target, &selector);
+		bool many = strcmp(target, "all") != 0 && selector_is_many(target);
+		enum err err;
 
-		if (err == ERR_NONE)
+		if (many)
+			err = acts_add_many(cli, acts, target);
+		else if ((err = strcmp(target, "all") == 0 ? ERR_NONE : cli_select_named(cli, target, &selector)) == ERR_NONE)
 			err = acts_add(cli, acts, &selector, target);
 		if (err != ERR_NONE)
 			return err;

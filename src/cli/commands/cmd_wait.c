@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/select.h"
+#include "cli/ask/targets.h"
 #include "cli/commands/command.h"
 #include "cli/follow/exit_status.h"
 #include "cli/follow/failures.h"
@@ -30,11 +31,31 @@ static void note_running(struct cli *cli, const uint64_t *runs, const enum run_s
 	}
 }
 
+/* Find the runs that the arguments stand for, each once. */
+static enum err read_runs(struct cli *cli, uint64_t **ret_runs, size_t *ret_count)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct targets targets;
+	size_t count = 0;
+	enum err err = cli_targets(cli, invocation->args, invocation->arg_count, REACH_EVERY, &targets);
+	uint64_t *runs = err == ERR_NONE ? arena_zalloc(&cli->arena, targets.count, sizeof(*runs)) : NULL;
+
+	for (size_t i = 0; err == ERR_NONE && i < targets.count; i++) {
+		if (targets.at[i].job.len > 0 && !targets.bulk)
+			return error_set(&cli->error, ERR_USAGE, "'%s' is a job, but a run is needed here", invocation->args[i]);
+		if (!targets.bulk || count == 0 || runs[count - 1] != targets.at[i].run)
+			runs[count++] = targets.at[i].run;
+	}
+	*ret_runs = runs;
+	*ret_count = count;
+	return err;
+}
+
 int cmd_wait(struct cli *cli)
 {
-	size_t count = cli->invocation->arg_count;
-	uint64_t *runs = arena_zalloc(&cli->arena, count, sizeof(*runs));
-	enum run_state *states = arena_zalloc(&cli->arena, count, sizeof(*states));
+	enum run_state *states;
+	uint64_t *runs = NULL;
+	size_t count = 0;
 	struct records records;
 	struct buf out = { 0 };
 	int status = 0;
@@ -46,9 +67,9 @@ int cmd_wait(struct cli *cli)
 	records_begin(&records, wait_columns, 2, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE)
 		return cli_fail(cli);
-	for (size_t i = 0; i < count; i++)
-		if (cli_select_run(cli, cli->invocation->args[i], &runs[i]) != ERR_NONE)
-			return cli_fail(cli);
+	if (read_runs(cli, &runs, &count) != ERR_NONE)
+		return cli_fail(cli);
+	states = arena_zalloc(&cli->arena, count, sizeof(*states));
 	err = wait_runs(cli, runs, count, states);
 	if (err != ERR_NONE && err != ERR_PENDING) {
 		if (err == ERR_INTERRUPTED)

@@ -188,7 +188,7 @@ static void topic_selectors(const struct look *look, struct buf *out)
 			 "  self            inside a job: the run that it belongs to\n"
 			 "  4127/load       a job of run 4127\n"
 			 "  4127/encode[7]  one job of a fan-out\n"
-			 "The commands cancel, retry, hold, release, ls and show also take:\n"
+			 "  4127/encode     all jobs of a fan-out, in commands that change several\n"
 			 "  all             all runs; for changes all live runs, for retry all that ended badly\n"
 			 "  4120-4127       the runs with these numbers\n"
 			 "  FAIL            all jobs in this state, by its word on screens (titan help states)\n"
@@ -196,7 +196,9 @@ static void topic_selectors(const struct look *look, struct buf *out)
 			 "                  all jobs with these properties: state, label, name, worker of the\n"
 			 "                  job; run, owner, tenant of its run. With only the last three: runs.\n"
 			 "                  Ended runs are searched only if a state is given.\n"
-			 "A change of several runs or jobs asks first; without a terminal it needs -y.\n");
+			 "Every command that takes runs or jobs reads these. One that needs a single run or job\n"
+			 "takes any selector that stands for exactly one. A change of several asks first;\n"
+			 "without a terminal it needs -y.\n");
 }
 
 static void state_line(const struct look *look, const struct state_info *state, struct buf *out)
