@@ -27,6 +27,7 @@ schema_files = \
 	share/schema/approve.json \
 	share/schema/backup.json \
 	share/schema/cancel.json \
+	share/schema/cluster.json \
 	share/schema/config.json \
 	share/schema/cordon.json \
 	share/schema/dlq.json \
@@ -56,6 +57,7 @@ schema_files = \
 	share/schema/show.json \
 	share/schema/status.json \
 	share/schema/tenant.json \
+	share/schema/token.json \
 	share/schema/uncordon.json \
 	share/schema/validate.json \
 	share/schema/version.json \

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 9;
+PRAGMA user_version = 10;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -158,6 +158,7 @@ CREATE TABLE decision (
 	target INTEGER NOT NULL, -- serial number of the job it was pushed back to
 	target_round INTEGER NOT NULL, -- the round of that job that the push back opened
 	target_name TEXT NOT NULL,
+	self INTEGER NOT NULL, -- whether the submitter of the run approved it, since no other person could
 	PRIMARY KEY (job, round, person)
 ) STRICT, WITHOUT ROWID;
 

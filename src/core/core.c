@@ -34,6 +34,7 @@ struct core *core_new(const struct core_config *config)
 	core->next_run = 1;
 	core->next_job = 1;
 	core->next_worker = 1;
+	people_know(core, config);
 	rand_seed(&core->rand, config->seed);
 	classes_init(core);
 	core->hash_seed = rand_next(&core->rand);
@@ -88,6 +89,7 @@ void core_free(struct core *core)
 	groups_free(core);
 	locks_free(core);
 	tokens_free(core);
+	people_forget(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	gates_free(core);

@@ -18,6 +18,11 @@
 
 struct core;
 
+struct core_person {                     /* somebody who may connect without a token */
+	struct slice name;
+	role_set roles;
+};
+
 struct core_config {
 	struct slice cluster;            /* name of the cluster; core makes a copy */
 	uint64_t pid;                    /* process id of the master, sent in WELCOME */
@@ -26,6 +31,8 @@ struct core_config {
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
 	bool of_then;                    /* the rows are of an earlier time: who was connected then isn't known */
+	const struct core_person *people;        /* copied; tokens are known from their rows */
+	size_t people_count;
 	uint64_t boot_id;                /* identifies this boot of the machine; 0: counts as a new boot */
 };
 

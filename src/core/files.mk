@@ -53,6 +53,7 @@ core_sources = \
 	src/core/people/gates.c \
 	src/core/people/internal.h \
 	src/core/people/people.h \
+	src/core/people/principals.c \
 	src/core/people/pushback.c \
 	src/core/people/settle.c \
 	src/core/people/token.c \

@@ -199,6 +199,8 @@ struct core {
 	size_t gate_page_count, gate_page_cap;
 	uint64_t gate_count;
 	uint64_t gate_stamp;
+	struct core_person *people;      /* people who may connect without a token */
+	size_t people_count;
 	struct name_map tokens;          /* map from id to struct token */
 	uint64_t tokens_changed;         /* how often a token was added, replaced or removed since the start */
 	struct map pushbacks;            /* map from a job's serial number to struct pushback */

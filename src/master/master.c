@@ -23,6 +23,7 @@
 #include "master/remote.h"
 
 #define LINGER_NS (2 * NS_PER_MS)        /* longest delay of a commit while no client waits and no slot can run dry */
+#define PEOPLE_MAX 256                   /* most people who may connect without a token */
 #define END_S     3.0                    /* seconds that connections have at the end to take their last frames */
 
 /* ---- ending ---- */
@@ -101,9 +102,22 @@ static void warn_of_exposed(const struct statedir *statedir)
 		log_warn("every user may write to %s, and so replace the state directory in it; try: chmod o-w %s", above, above);
 }
 
+/* Fill in the people who may connect without a token: the owner, and those of the configuration. */
+static size_t know_people(const struct master *master, struct core_person *people)
+{
+	const struct people *others = &master->options.people;
+	size_t count = 0;
+
+	people[count++] = (struct core_person){ slice_str(master->owner.name), master->owner.roles };
+	for (size_t i = 0; i < others->count && count < PEOPLE_MAX; i++)
+		people[count++] = (struct core_person){ slice_str(others->at[i].name), others->at[i].roles };
+	return count;
+}
+
 static enum err open_store(struct master *master, struct error *error)
 {
 	char path[PATH_MAX];
+	struct core_person people[PEOPLE_MAX];
 	struct store_options options = {
 		.path = statedir_path(&master->options.statedir, "titan.db", path), .linger_ns = LINGER_NS,
 	};
@@ -116,6 +130,7 @@ static enum err open_store(struct master *master, struct error *error)
 		.grace_ms = master->options.grace_ms,
 		.of_then = master->options.as_of_ms != 0,
 		.boot_id = master->options.as_of_ms != 0 ? 0 : clock_boot_id(),
+		.people = people,
 	};
 	int result = statedir_make(&master->options.statedir);
 	enum err err;
@@ -128,6 +143,7 @@ static enum err open_store(struct master *master, struct error *error)
 		return err;
 	if (config.seed == 0)
 		rand_system(&config.seed, sizeof(config.seed));
+	config.people_count = know_people(master, people);
 	master->core = core_new(&config);
 	err = store_load(master->store, load_row_cb, master, error);
 	return err == ERR_STORE_TRUST ? store_hint(options.path, error) : err;

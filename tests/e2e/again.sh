@@ -33,12 +33,12 @@ titan cancel "$again" >/dev/null
 # --- when it has ended, once by key, over a restart ---
 ok "it ends" until_true 20 run_ended "$run"
 key=0123456789abcdef0123456789abcdef
-first=$(titan run --again "$run" --key $key --name second)
+first=$(titan run --again "$run" --submit-key $key --name second)
 is "it may have another name" "$(titan --json show "$first" | jq -r '.[0] | .name')" second
 kill -KILL "$(master_pid)"
 start_cluster
-is "the same key is the same run" "$(titan run --again "$run" --key $key --name second)" "$first"
-exits "with another name it is another content" 2 titan run --again "$run" --key $key --name third
+is "the same key is the same run" "$(titan run --again "$run" --submit-key $key --name second)" "$first"
+exits "with another name it is another content" 2 titan run --again "$run" --submit-key $key --name third
 titan cancel "$first" >/dev/null
 exits "a run that isn't there" 4 titan run --again 4711
 exits "what would change it is refused" 2 titan run --again "$run" --retry 3

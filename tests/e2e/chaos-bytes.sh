@@ -34,9 +34,9 @@ for direction in up down; do
 	for at in $(seq 0 "$step" 300); do
 		key=$(printf "%032x" $((at * 2 + ${#direction} / 4)))
 		[ $direction = up ] && through cut "$at" -1 || through cut -1 "$at"
-		first=$(TITAN_STATE=$far timeout 20 "$TITAN" run --key "$key" -e "a; a='echo $key >>$test_dir/ran'" 2>/dev/null)
+		first=$(TITAN_STATE=$far timeout 20 "$TITAN" run --submit-key "$key" -e "a; a='echo $key >>$test_dir/ran'" 2>/dev/null)
 		stop_proxy
-		second=$("$TITAN" run --key "$key" -e "a; a='echo $key >>$test_dir/ran'")
+		second=$("$TITAN" run --submit-key "$key" -e "a; a='echo $key >>$test_dir/ran'")
 		[ -z "$first" ] || [ "$first" = "$second" ] || bad=$((bad + 1))
 		cuts=$((cuts + 1))
 	done

@@ -72,9 +72,9 @@ like "and what can be done is said" "$err" "titan retry $other"
 
 # By key, through kill -9 of the master; and large.
 key=00112233445566778899aabbccddee01
-exits "by key" 0 titan run --into "$run" --key $key -e "good -> keyed; keyed=true"
-for i in 1 2 3 4; do titan run --into "$run" --key $key -e "good -> keyed; keyed=true" >"$test_dir/same.$i" & done
-seq 1 3000 | sed 's/.*/true/' | titan run --into "$run" --lines --name part --key 00112233445566778899aabbccddee02 >/dev/null
+exits "by key" 0 titan run --into "$run" --submit-key $key -e "good -> keyed; keyed=true"
+for i in 1 2 3 4; do titan run --into "$run" --submit-key $key -e "good -> keyed; keyed=true" >"$test_dir/same.$i" & done
+seq 1 3000 | sed 's/.*/true/' | titan run --into "$run" --lines --name part --submit-key 00112233445566778899aabbccddee02 >/dev/null
 wait
 before=$(jobs "$run")
 pid=$(master_pid)
@@ -82,18 +82,18 @@ kill -KILL "$pid"
 until_true 5 process_gone "$pid"
 start_cluster
 is "nothing is lost, nothing is there twice" "$(jobs "$run")" "$before"
-is "the same again is added once" "$(titan run --into "$run" --key $key -e "good -> keyed; keyed=true")" "$run"
+is "the same again is added once" "$(titan run --into "$run" --submit-key $key -e "good -> keyed; keyed=true")" "$run"
 is "also of the large one" "$(seq 1 3000 | sed 's/.*/true/' |
-	titan run --into "$run" --lines --name part --key 00112233445566778899aabbccddee02)" "$run"
+	titan run --into "$run" --lines --name part --submit-key 00112233445566778899aabbccddee02)" "$run"
 is "it was" "$(jobs "$run")" "$before"
-exits "the same key with others is refused" 2 titan run --into "$run" --key $key -e "slow -> keyed; keyed=true"
+exits "the same key with others is refused" 2 titan run --into "$run" --submit-key $key -e "slow -> keyed; keyed=true"
 is "one that waits still waits" "$(job_state "$run" after-slow)" waiting
 exits "more comes after it" 0 titan run --into "$run" -e "after-slow -> last; last='echo L'"
 
 # A job that adds a job each time, 10 times, while the master is killed.
 cat >"$test_dir/chain" <<SH
 n=\$1
-[ "\$n" = 10 ] || TITAN_STATE=$TITAN_STATE "$TITAN" run --into "\$TITAN_RUN" --key "\$(printf %032d "\$n")" \\
+[ "\$n" = 10 ] || TITAN_STATE=$TITAN_STATE "$TITAN" run --into "\$TITAN_RUN" --submit-key "\$(printf %032d "\$n")" \\
 	-e "chain\$n -> chain\$((n + 1)); chain\$((n + 1))='sh $test_dir/chain \$((n + 1))' retry=9 backoff=50ms"
 SH
 exits "a job that adds jobs" 0 titan run --into "$run" --retry 9 -e "chain1; chain1='sh $test_dir/chain 1'"
@@ -111,7 +111,7 @@ is "each job once" "$(jobs "$run" | tr ' ' '\n' | sort | uniq -d | wc -l)" 0
 is "output of what was added is there" "$(titan logs "$run/last" | grep -c L)" 1
 exits "what has ended refuses" 1 titan run --into "$run" -e "x; x=true"
 like "and says what to do" "$err" "has ended"
-is "but not what was added before" "$(titan run --into "$run" --key $key -e "good -> keyed; keyed=true")" "$run"
+is "but not what was added before" "$(titan run --into "$run" --submit-key $key -e "good -> keyed; keyed=true")" "$run"
 like "a job that came late is explained from history" "$(titan explain "$run/after-bad")" 'bad'
 
 # All of it is a graph that can be submitted again.

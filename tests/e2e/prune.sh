@@ -9,7 +9,7 @@ run() { titan run -q -w -e "$1" >/dev/null; }
 ids() { titan --json ls | jq -c '[.[].run] | sort'; }
 logs_of() { [ -d "$TITAN_STATE/default/logs/$1" ]; }
 all_gone() { for at in "$@"; do logs_of "$at" && return 1; done; true; }
-same_key() { titan run -q --key 0123456789abcdef0123456789abcdef -e "a; a='echo one'" --json | jq .run; }
+same_key() { titan run -q --submit-key 0123456789abcdef0123456789abcdef -e "a; a='echo one'" --json | jq .run; }
 fsck_whole() { titan fsck >"$test_dir/fsck" 2>&1 || { cat "$test_dir/fsck"; false; }; }
 
 start_cluster --slots 4

@@ -7,7 +7,7 @@ start_cluster --slots 1 --listen 127.0.0.1:0
 address=$(sed -n 's/.*listening on //p' "$TITAN_STATE/default/master.log" | tail -n 1)
 home=$TITAN_STATE
 away() { TITAN_STATE=$test_dir/away "$TITAN" "$@"; }           # as on another machine
-anna() { away -H "$address" --key-file anna.key "$@"; }
+anna() { away -H "$address" --key anna.key "$@"; }
 like "it says where it listens" "$address" '^127\.0\.0\.1:[0-9]+$'
 
 exits "nobody has a token at first" 0 titan --json token ls
@@ -39,17 +39,17 @@ is "which are hers, too" "$(titan --json ls | jq -r 'map(.owner // .run.owner) |
 echo "t1:nobody.abcdef:$(printf '0%.0s' $(seq 64))" >stranger.key
 sed "s/:[0-9a-f]*\$/:$(printf '1%.0s' $(seq 64))/" anna.key >wrong.key
 chmod 600 stranger.key wrong.key
-exits "a stranger is refused" 3 away -H "$address" --key-file stranger.key ls
+exits "a stranger is refused" 3 away -H "$address" --key stranger.key ls
 stranger=$err
-exits "a wrong secret, too" 3 away -H "$address" --key-file wrong.key ls
+exits "a wrong secret, too" 3 away -H "$address" --key wrong.key ls
 is "and both are told the same" "$stranger" "$err"
 chmod 644 wrong.key
-exits "a key that others may read isn't used" 3 away -H "$address" --key-file wrong.key ls
+exits "a key that others may read isn't used" 3 away -H "$address" --key wrong.key ls
 exits "no key, no connection" 2 away -H "$address" ls
-exits "an address that is none is a mistake" 2 away -H 'a b' --key-file anna.key ls
-exits "where nobody listens is unreachable" 69 away -H 127.0.0.1:1 --key-file anna.key ls
+exits "an address that is none is a mistake" 2 away -H 'a b' --key anna.key ls
+exits "where nobody listens is unreachable" 69 away -H 127.0.0.1:1 --key anna.key ls
 
-exits "the cluster gets a name" 0 away cluster add prod -H "$address" --key-file anna.key
+exits "the cluster gets a name" 0 away cluster add prod -H "$address" --key anna.key
 exits "by which it is found" 0 away -C prod --json ls 1
 exits "and can be the default" 0 away cluster default prod
 is "without a word" "$(away --json ls 1 | jq -r '.[0].run')" 1
@@ -57,10 +57,10 @@ exits "until it is local again" 0 away cluster default local
 exits "then nothing runs here" 69 away ls
 
 exits "a worker gets a key" 0 titan token add db1 --worker -o db1.key
-exits "which opens no client" 3 away -H "$address" --key-file db1.key ls
-away worker start -H "$address" --key-file anna.key >refused.log 2>&1
+exits "which opens no client" 3 away -H "$address" --key db1.key ls
+away worker start -H "$address" --key anna.key >refused.log 2>&1
 like "and a person's makes no worker" "$(cat refused.log)" "person's"
-TITAN_STATE=$test_dir/away setsid "$TITAN" worker start -H "$address" --key-file db1.key --slots 2 --label far >db1.log 2>&1 &
+TITAN_STATE=$test_dir/away setsid "$TITAN" worker start -H "$address" --key db1.key --slots 2 --label far >db1.log 2>&1 &
 guardian=$!
 has_worker() { titan --json worker ls | jq -e ".[] | select(.name == \"$1\" and .state == \"$2\")" >/dev/null; }
 ok "the worker connects under the name of its key" until_true 30 has_worker db1 up
@@ -81,7 +81,7 @@ is "once" "$(titan logs "$long/y" | tr '\n' ' ')" 'begun ended '
 
 exits "a token is replaced" 0 titan token rotate anna -o new.key
 exits "the old key is worth nothing" 3 anna ls
-exits "the new one is" 0 away -H "$address" --key-file new.key ls
+exits "the new one is" 0 away -H "$address" --key new.key ls
 held=$(titan run -e 'z; z="while [ ! -e '"$test_dir"'/stop ]; do sleep 0.1; done" label=far')
 holds() { job_is "$held" z running; }
 ok "a job runs at the worker" until_true 30 holds
@@ -89,7 +89,7 @@ exits "its key is taken away" 0 titan token rm db1
 is "and with it its connection" "$(until_true 30 has_worker db1 unreachable && echo gone)" gone
 touch stop
 exits "a short-lived token works" 0 titan token add fast --role viewer --expires 3s -o fast.key
-fast() { away -H "$address" --key-file fast.key ls; }
+fast() { away -H "$address" --key fast.key ls; }
 ok "until it expires" until_true 30 eval '! fast'
 exits "and is told so like a stranger" 3 fast
 is "its connection is refused as any other" "$err" "$stranger"

@@ -4,11 +4,11 @@
 
 start_cluster --slots 2
 key=00112233445566778899aabbccddeeff
-first=$(titan run --key $key -e "a; a=true")
-is "the same key and graph is the same run" "$(titan run --key $key -e "a; a=true")" "$first"
-exits "the same key with another graph is refused" 2 titan run --key $key -e "a; a=false"
+first=$(titan run --submit-key $key -e "a; a=true")
+is "the same key and graph is the same run" "$(titan run --submit-key $key -e "a; a=true")" "$first"
+exits "the same key with another graph is refused" 2 titan run --submit-key $key -e "a; a=false"
 
-for i in 1 2 3 4 5 6 7 8; do titan run --key ff$(printf '%030d' 1) -e "x; x=true" >"$test_dir/at-once.$i" & done
+for i in 1 2 3 4 5 6 7 8; do titan run --submit-key ff$(printf '%030d' 1) -e "x; x=true" >"$test_dir/at-once.$i" & done
 wait
 is "eight clients at once get one run" "$(cat "$test_dir"/at-once.* | sort -u | wc -l)" 1
 
@@ -25,7 +25,7 @@ pid=$(master_pid)
 kill -KILL "$pid"
 until_true 5 process_gone "$pid"
 start_cluster
-is "the key is still known after kill -9" "$(titan run --key $key -e "a; a=true")" "$first"
+is "the key is still known after kill -9" "$(titan run --submit-key $key -e "a; a=true")" "$first"
 is "the running jobs still run" "$(job_state "$blocker" x)$(job_state "$blocker" y)" runningrunning
 is "the waiting job still waits" "$(job_state "$low" after)" waiting
 titan -y cancel "$big" >/dev/null

@@ -532,9 +532,14 @@ static struct core *load(struct sim_world *world, struct now now, struct outbox 
 	struct core_config config = { .cluster = slice_str("sim"), .seed = world->seed ^ world->master.life,
 				      .prefetch_off = world->seed % 5 == 0, .boot_id = world->boots + 1,
 				      .ending_ms = world->ending_ms };
+	struct core_person people[SIM_PEOPLE];
 	struct core *core;
 	struct error error = { 0 };
 
+	for (size_t i = 0; i < SIM_PEOPLE; i++)
+		people[i] = (struct core_person){ slice_str(graph_people[i]), ROLE_BIT(APPROVER) };
+	config.people = people;
+	config.people_count = SIM_PEOPLE;
 	if (world->hasty) {
 		config.heartbeat_ms = 500;
 		config.lease_ms = 2000;

@@ -119,9 +119,11 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 		expired += row->decision.verdict == VERDICT_EXPIRED || row->decision.verdict == VERDICT_EXPIRED_APPROVED;
 		if (spec->gate_from.n > 0 && row->decision.person == SIM_PEOPLE)
 			world_fail(world, "somebody who may not decided gate %u", (unsigned)event->job);
-		if (spec->gate_from.n > 0 && row->decision.person == 1 &&
-		    row->decision.verdict == VERDICT_APPROVED)
+		/* The others may approve each gate, so its submitter is never alone. */
+		if (row->decision.person == 1 && row->decision.verdict == VERDICT_APPROVED)
 			world_fail(world, "who submitted gate %u approved it", (unsigned)event->job);
+		if (row->decision.self)
+			world_fail(world, "a decision on gate %u says that its submitter was alone", (unsigned)event->job);
 	}
 	if (event->event == EVENT_APPROVED && (approved < spec->gate_count || rejected > 0))
 		world_fail(world, "gate %u opened by %u people", (unsigned)event->job, (unsigned)approved);

@@ -124,7 +124,7 @@ TEST two_submits_have_two_keys_unless_one_is_given(void)
 	ASSERT_EQ(0, rig_run("run -q -e a=x"));
 	ASSERT_EQ(0, rig_run("run -q -e a=x"));
 	ASSERT(memcmp(came.keys[0], came.keys[1], SUBMIT_KEY_SIZE) != 0);
-	ASSERT_EQ(0, rig_run("run -q -e a=x --key " KEY));
+	ASSERT_EQ(0, rig_run("run -q -e a=x --submit-key " KEY));
 	ASSERT_MEM_EQ(given, came.keys[2], SUBMIT_KEY_SIZE);
 	PASS();
 }
@@ -184,17 +184,17 @@ TEST words_that_dont_go_together_are_refused(void)
 		{ "run -e a=x -p A=1", "-p works only with a pipeline; elsewhere use variables of the shell" },
 		{ "run -e a=x --keep-order", "--keep-order needs --wait or --follow" }, { "run -w --keep-order --into 4 -e a=x", "--keep-order" },
 		{ "run -j 2 -- x", "--max-jobs" }, { "run --into 4 -j 2 -e a=x", "--max-jobs" }, { "run --", "no command behind --" },
-		{ "run --lines -- x", "not several" }, { "run --again 4 -j 2", "only --name, --key" },
+		{ "run --lines -- x", "not several" }, { "run --again 4 -j 2", "only --name, --submit-key" },
 		{ "run --gpus none -e a=x", "--gpus: 'none'" }, { "run -l a=b -e a=x", "--label: 'a=b'" },
-		{ "run --again 4 --retry 1", "only --name, --key" }, { "run --again 4 --env A=1", "only --name, --key" },
-		{ "run --again 4 --into 5", "only --name, --key" }, { "run -e a=x --into 4 --tenant t", "--tenant" },
+		{ "run --again 4 --retry 1", "only --name, --submit-key" }, { "run --again 4 --env A=1", "only --name, --submit-key" },
+		{ "run --again 4 --into 5", "only --name, --submit-key" }, { "run -e a=x --into 4 --tenant t", "--tenant" },
 		{ "run -e a=x --into 4 --name n", "--name" }, { "run -e a=x --env NOT_SET", "NOT_SET isn't set here" },
 		{ "run -e a=x --env =A", "must have the form" }, { "run -e a=x --env TITAN_RUN=1", "reserved for titan" },
-		{ "run -e a=x --private --dir /", "--dir names another" }, { "run --again 4 --private", "only --name, --key" },
+		{ "run -e a=x --private --dir /", "--dir names another" }, { "run --again 4 --private", "only --name, --submit-key" },
 		{ "run -e a=x --mode twice", "'twice'" }, { "run -e a=x --priority 101", "--priority" },
 		{ "run -e a=x --retry -1", "--retry" }, { "run -e a=x --dir no/such/place", "--dir" },
-		{ "run -e a=x --key 0011", "hex digits" }, { "run -e a=x --key 0" KEY, "hex digits" },
-		{ "run -e a=x --key g0112233445566778899aabbccddeeff", "hex digits" },
+		{ "run -e a=x --submit-key 0011", "hex digits" }, { "run -e a=x --submit-key 0" KEY, "hex digits" },
+		{ "run -e a=x --submit-key g0112233445566778899aabbccddeeff", "hex digits" },
 	};
 
 	rig.submitted_cb = accept_all;

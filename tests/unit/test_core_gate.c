@@ -108,6 +108,43 @@ TEST one_rejection_denies(void)
 	PASS();
 }
 
+static struct msg_set approver(const char *name)
+{
+	return (struct msg_set){ .kind = OBJECT_TOKEN, .verb = SET_PUT, .name = slice_str(name), .text = slice_str(name),
+				 .number = ROLE_BIT(APPROVER), .secret = slice_str("sealed") };
+}
+
+/* Anybody else who may approve keeps the submitter from doing it; whom the gate doesn't name may not. */
+TEST submitter_approves_only_while_alone(void)
+{
+	struct slice from[] = { slice_str("ana"), slice_str("ben") };
+
+	for (int named = 0; named < 2; named++) {
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+		struct rec_job_spec *job = graph_gate(&graph, "ok", "", 1, false);
+		struct msg_set viewer = approver("dan"), past = approver("ben");
+		uint64_t run;
+
+		if (named)
+			job->gate_from = (struct slice_list){ .at = from, .n = 2 };
+		viewer.number = ROLE_BIT(VIEWER);
+		past.span_ms = 1000;
+		rig_set(rig, viewer);
+		rig_set(rig, past);
+		rig_set(rig, named ? approver("cem") : approver("ana"));
+		run = rig_submit(rig, &graph);
+		rig_act(rig, ACT_APPROVE, run, "ok", 0);
+		ASSERT(rig_error_says(rig, ERR_DENIED, "ana submitted run 1, and so can't approve gate ok: ben must"));
+		rig_wait(rig, 2000);
+		rig_act(rig, ACT_APPROVE, run, "ok", 0);
+		ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+		ASSERT_EQ(1, rig->tables[TABLE_decision].at[0].row.decision.self);
+		rig_free(rig);
+	}
+	PASS();
+}
+
 TEST gate_counts_votes_of_people_named_but_submitter(void)
 {
 	struct rig *rig = rig_new();
@@ -118,11 +155,12 @@ TEST gate_counts_votes_of_people_named_but_submitter(void)
 
 	job->gate_from = (struct slice_list){ .at = from, .n = 2 };
 	rig_hello(rig, "w", 1);
+	rig_set(rig, approver("ben"));
 	run = rig_submit(rig, &graph);
 	rig_act_as(rig, "cem", 3, ACT_APPROVE, run, "ok", 0);
 	ASSERT(rig_error_says(rig, ERR_DENIED, "gate 1/ok can't be decided by cem: the pipeline names other people"));
 	rig_act(rig, ACT_APPROVE, run, "ok", 0);
-	ASSERT(rig_error_says(rig, ERR_DENIED, "ana submitted run"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "ana submitted run 1, and so can't approve gate ok: ben must"));
 	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
 	ASSERT_EQ(1, rig->ok.count);
 	/* A failure later asks nobody again. */
@@ -174,6 +212,7 @@ SUITE(gates)
 	RUN_TEST(a_gate_waits_for_enough_people);
 	RUN_TEST(unknown_job_shows_no_votes_of_its_gate);
 	RUN_TEST(one_rejection_denies);
+	RUN_TEST(submitter_approves_only_while_alone);
 	RUN_TEST(gate_counts_votes_of_people_named_but_submitter);
 	RUN_TEST(gate_fields_that_contradict_are_refused);
 }

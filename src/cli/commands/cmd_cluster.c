@@ -17,6 +17,7 @@ static const struct column cluster_columns[] = {
 	{ "token", "TOKEN", false },
 	{ "default", "DEFAULT", false },
 };
+const struct table cluster_table = TABLE_OF(cluster_columns);
 
 static int list(struct cli *cli)
 {
@@ -25,7 +26,7 @@ static int list(struct cli *cli)
 	struct buf out = { 0 };
 	size_t count;
 
-	records_begin(&records, cluster_columns, sizeof(cluster_columns) / sizeof(cluster_columns[0]), &cli->arena);
+	records_begin(&records, cluster_columns, cluster_table.count, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
 	    clusters_list(&cli->arena, &names, &count, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
@@ -52,7 +53,7 @@ static int add(struct cli *cli, const char *name)
 	struct remote_cluster remote = { .address = "" };
 
 	if (cli->settings.host == NULL || cli->settings.key_file == NULL) {
-		error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key-file FILE");
+		error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key FILE");
 		return cli_fail(cli);
 	}
 	if (address_check(cli->settings.host, &cli->error) != ERR_NONE ||

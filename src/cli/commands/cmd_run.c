@@ -26,7 +26,6 @@
 #include "proto/limits.h"
 
 #define INPUT_MAX (SIZE_MAX / 4)
-#define GATES_SOUGHT 10000               /* most jobs looked at to warn of a gate */
 
 struct job_lines {                       /* the jobs of --lines */
 	struct slice *lines;
@@ -203,25 +202,6 @@ static int follow_output(struct cli *cli, uint64_t run)
 	return follow_command(cli, run, FOLLOW_OUTPUT);
 }
 
-/* Warn of a gate with named approvers: the submitter may not approve it, and no other user reaches this cluster. */
-static void warn_of_gates(struct cli *cli, const struct graph_source *source)
-{
-	struct arena arena = { 0 };
-
-	for (uint64_t i = 0; source->job_cb == dag_job && i < source->count && i < GATES_SOUGHT; i++) {
-		struct rec_job_spec spec;
-
-		arena_reset(&arena);
-		source->job_cb(source->arg, i, &arena, &spec);
-		if (spec.gate_from.n == 0)
-			continue;
-		cli_note(cli, "warning: gate '%.*s' names people who may approve, but you can't approve your own run "
-			"and nobody else can reach this cluster: the gate can only be rejected or expire", (int)spec.name.len, (const char *)spec.name.data);
-		break;
-	}
-	arena_free(&arena);
-}
-
 static int submit(struct cli *cli, enum run_source from, const struct graph_source *source, struct slice name,
 		  const uint8_t *key)
 {
@@ -229,7 +209,6 @@ static int submit(struct cli *cli, enum run_source from, const struct graph_sour
 
 	if (check_format(cli) != ERR_NONE || submit_graph(cli, source, name, key, &accepted) != ERR_NONE)
 		return cli_fail(cli);
-	warn_of_gates(cli, source);
 	if (wants_output(cli, from))
 		return follow_output(cli, accepted.run);
 	if (option_given(cli->invocation, OPT_run_follow))

@@ -30,6 +30,7 @@ static const struct column token_columns[] = {
 	{ "used", "LAST USED", false },
 	{ "made_by", "BY", false },
 };
+const struct table token_table = TABLE_OF(token_columns);
 
 static void time_cell(struct records *records, int64_t wall_ms)
 {
@@ -105,7 +106,7 @@ static int give_key(struct cli *cli, const struct key *key)
 		key_write(key, &text);
 		cli_print(cli, &text);
 		if (cli_chatty(cli))
-			cli_note(cli, "this key isn't shown again: keep it in a file with mode 600, for titan -H ADDRESS --key-file FILE");
+			cli_note(cli, "this key isn't shown again: keep it in a file with mode 600, for titan -H ADDRESS --key FILE");
 	}
 	if (text.data)
 		explicit_bzero(text.data, text.len);
@@ -256,7 +257,7 @@ static int remove_all(struct cli *cli)
 
 static int token_ls(struct cli *cli)
 {
-	return share_list(cli, QUERY_TOKENS, token_columns, sizeof(token_columns) / sizeof(token_columns[0]), add_tokens,
+	return share_list(cli, QUERY_TOKENS, token_columns, token_table.count, add_tokens,
 			  "there are no tokens: only this machine's owner can use the cluster");
 }
 

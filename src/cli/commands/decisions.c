@@ -26,6 +26,7 @@ static const struct column decision_columns[] = {
 	{ "round", NULL, false },
 	{ "run", NULL, false },
 	{ "name", NULL, false },
+	{ "self", NULL, false },
 };
 const struct table decision_table = TABLE_OF(decision_columns);
 
@@ -80,6 +81,8 @@ struct slice decision_text(const struct rec_decision *decision, struct arena *ar
 		buf_add_byte(&text, ' ');
 	}
 	buf_add_str(&text, verdict_text((enum verdict)decision->verdict));
+	if (decision->self)
+		buf_add_str(&text, " (SELF)");
 	if (decision->target.len > 0) {
 		buf_add_byte(&text, ' ');
 		buf_add_slice(&text, decision->target);
@@ -133,6 +136,7 @@ static void add_decision(struct records *records, const struct rec_decision *dec
 	records_number(records, decision->round);
 	records_number(records, decision->run);
 	records_text(records, decision->name);
+	records_bool(records, decision->self);
 }
 
 /* Sort newest first; the master sends decisions in the order of jobs. */

@@ -137,7 +137,7 @@ enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 		return ERR_NONE;
 	}
 	if (strlen(text) != 2 * SUBMIT_KEY_SIZE || !hex_bytes(slice_str(text), key))
-		return error_set(&cli->error, ERR_USAGE, "--key must have %d hex digits", 2 * SUBMIT_KEY_SIZE);
+		return error_set(&cli->error, ERR_USAGE, "--submit-key must have %d hex digits", 2 * SUBMIT_KEY_SIZE);
 	return ERR_NONE;
 }
 
@@ -212,7 +212,7 @@ enum err run_check_usage(struct cli *cli, enum run_source source)
 	    !option_given(invocation, OPT_run_wait))
 		return error_set(&cli->error, ERR_USAGE, "--propagate needs --wait or --follow");
 	if (source == FROM_AGAIN && changes_jobs(invocation))
-		return error_set(&cli->error, ERR_USAGE, "--again submits an unchanged graph; only --name, --key, "
+		return error_set(&cli->error, ERR_USAGE, "--again submits an unchanged graph; only --name, --submit-key, "
 			"--follow, --wait, --keep-order and --propagate can be given with it");
 	return check_run(cli, source);
 }

@@ -243,7 +243,7 @@ enum err clusters_find(const struct settings *settings, struct remote_cluster *r
 	if (settings->host != NULL) {
 		err = address_check(settings->host, error);
 		if (err == ERR_NONE && settings->key_file == NULL) {
-			error_set(error, ERR_USAGE, "--host needs a key: --key-file FILE, or TITAN_KEY_FILE");
+			error_set(error, ERR_USAGE, "--host needs a key: --key FILE, or TITAN_KEY_FILE");
 			return error_next(error, "titan token add NAME, at the master, makes a key");
 		}
 		if (err == ERR_NONE)

@@ -18,7 +18,7 @@ struct remote_cluster {
 struct settings;
 
 /*
- * Find out whether these settings mean a cluster of another machine: by --host and --key-file, or by the name of a cluster
+ * Find out whether these settings mean a cluster of another machine: by --host and --key, or by the name of a cluster
  * that has a file. ret->address is empty if they don't.
  */
 enum err clusters_find(const struct settings *settings, struct remote_cluster *ret, struct error *error);

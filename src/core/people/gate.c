@@ -110,30 +110,27 @@ void gate_expired(struct core *core, struct job *job)
 
 /* --- decisions --- */
 
-static bool is_listed(const struct rec_job_spec *spec, struct slice person)
-{
-	for (size_t i = 0; i < spec->gate_from.n; i++)
-		if (slice_eq(spec->gate_from.at[i], person))
-			return true;
-	return spec->gate_from.n == 0;
-}
-
-static enum err gate_denies(const struct input_act *act, const struct job *job, const struct rec_job_spec *spec,
-			    struct error *error)
+static enum err gate_denies(const struct core *core, const struct input_act *act, const struct job *job,
+			    const struct rec_job_spec *spec, struct error *error)
 {
 	int person = (int)act->person.len, name = (int)spec->name.len;
+	struct buf others = { 0 };
+	bool denied;
 
-	if (!is_listed(spec, act->person))
+	if (!person_is_listed(spec, act->person))
 		return error_set(error, ERR_DENIED, "gate %llu/%.*s can't be decided by %.*s: the pipeline names "
 			"other people",
 				 (unsigned long long)act->run, name, (const char *)spec->name.data, person,
 				 (const char *)act->person.data);
-	if (act->verb == ACT_APPROVE && !PLANTED(gate_approved_by_its_submitter) && spec->gate_from.n > 0 &&
-	    slice_eq(act->person, slice_str(job->run->owner)))
-		return error_set(error, ERR_DENIED, "%.*s submitted run %llu and so can't approve gate %.*s; another "
-			"person that the gate names must do it", person, (const char *)act->person.data,
-				 (unsigned long long)act->run, name, (const char *)spec->name.data);
-	return ERR_NONE;
+	/* Nobody approves what they submitted themselves, unless they are alone: then the decision says so for ever. */
+	denied = act->verb == ACT_APPROVE && !PLANTED(gate_approved_by_its_submitter) &&
+		 slice_eq(act->person, slice_str(job->run->owner)) && others_may_approve(core, spec, act->person, &others);
+	if (denied)
+		error_set(error, ERR_DENIED, "%.*s submitted run %llu, and so can't approve gate %.*s: %s must", person,
+			  (const char *)act->person.data, (unsigned long long)act->run, name, (const char *)spec->name.data,
+			  buf_cstr(&others));
+	buf_free(&others);
+	return denied ? ERR_DENIED : ERR_NONE;
 }
 
 struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,
@@ -146,6 +143,7 @@ struct row_decision *decision_put(struct core *core, const struct input_act *act
 	job_spec_decode(core, job, &spec);
 	row->decision = (struct row_decision){
 		.job = (int64_t)job_serial(job), .round = job->round, .person = (int64_t)act->principal,
+		.self = verdict == VERDICT_APPROVED && slice_eq(act->person, slice_str(job->run->owner)),
 		.run = (int64_t)job->run->number, .name = arena_copy(arena, act->person), .verdict = verdict,
 		.reason = arena_copy(arena, act->text), .wall_ms = core->now.wall_ms,
 		.job_name = arena_copy(arena, spec.name),
@@ -298,7 +296,7 @@ enum err gate_answer(struct core *core, const struct input_act *act, const struc
 	if (back && pushback_is(core, back, act->principal, act->digest))
 		return ERR_NONE;         /* a repeated push back by the same person changes nothing */
 	job_spec_decode(core, job, &spec);
-	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(act, job, &spec, error) != ERR_NONE ||
+	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(core, act, job, &spec, error) != ERR_NONE ||
 	    digest_check(core, act, job, &spec, error) != ERR_NONE)
 		return error->code;
 	if (act->verb == ACT_PUSHBACK)

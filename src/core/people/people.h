@@ -42,8 +42,20 @@ uint64_t pushbacks_hash(const struct core *core);
 void pushbacks_check(const struct core *core);
 void pushbacks_free(struct core *core);
 
+/* principals.c: everybody who may decide */
+void people_know(struct core *core, const struct core_config *config);
+void people_forget(struct core *core);
+/*
+ * Could somebody other than this person approve a gate now: a live principal with the role, whom the gate names or who
+ * needn't be named? Adds up to three of their names to out, as "anna, bert or cid"; out may be NULL.
+ */
+bool others_may_approve(const struct core *core, const struct rec_job_spec *spec, struct slice person, struct buf *out);
+bool person_is_listed(const struct rec_job_spec *spec, struct slice person);     /* ... or the gate names nobody */
+
 /* token.c: keys of people, programs and workers of other machines */
 enum err token_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
+/* The next token after the cursor that hasn't expired, and who it stands for; 0: no more. */
+size_t token_live_after(const struct core *core, size_t cursor, struct slice *ret_name, role_set *ret_roles);
 void token_used(struct core *core, struct slice id);
 /* Write name, roles and whether it expires, never the secret. */
 void token_words(const struct core *core, struct slice id, struct buf *out);

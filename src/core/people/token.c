@@ -149,6 +149,23 @@ enum err token_set(struct core *core, const struct input_set *input, uint64_t *r
 	return ERR_NONE;
 }
 
+size_t token_live_after(const struct core *core, size_t cursor, struct slice *ret_name, role_set *ret_roles)
+{
+	struct slice id;
+	void *value;
+
+	while (name_map_next(&core->tokens, &cursor, &id, &value)) {
+		const struct token *token = value;
+
+		if (token->expires_ms != 0 && token->expires_ms <= core->now.wall_ms)
+			continue;
+		*ret_name = slice_str(token->name);
+		*ret_roles = token->roles;
+		return cursor;
+	}
+	return 0;
+}
+
 void token_used(struct core *core, struct slice id)
 {
 	struct token *token = name_map_get(&core->tokens, id);
