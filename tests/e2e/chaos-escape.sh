@@ -15,7 +15,7 @@ trap '' TERM HUP INT
 exec sleep 3600
 T
 chmod +x "$test_dir/tree"
-all_run() { [ "$(state_of .jobs.running)" = "$trees" ]; }
+all_run() { [ "$(state_of .counts.running)" = "$trees" ]; }
 many() { [ "$(job_processes | wc -l)" -ge $((4 * trees)) ]; }
 worker_is() { [ "$(state_of '.workers[0].state')" = "$1" ]; }
 

@@ -54,7 +54,7 @@ is "what is run again ran at least once" "$(started_at_all "$starts" retry)" $((
 crashed=$(titan --json dlq ls "$again" 2>/dev/null | jq '[.[] | select(.reason == "crash_limit")] | length')
 note "${crashed:-0} jobs came to their crash limit"
 is "all of it succeeded, or came to its crash limit" "$(($(titan --json ls -a | jq -r --argjson run "$again" '.[] | select(.run == $run) | .ok') + ${crashed:-0}))" $((30 * kills))
-note "$(state_of '.jobs.unknown // 0') jobs may have run and wait for a person"
+note "$(state_of '.counts.unknown // 0') jobs may have run and wait for a person"
 titan -y cancel "$once" >/dev/null 2>&1
 ok "a person settles the rest" until_true 60 run_ended "$once"
 is "the state loads once more" "$(titan -y down --keep-workers >/dev/null 2>&1; titan up >/dev/null && echo good)" good

@@ -37,7 +37,7 @@ is "all of it succeeded" "$(run_state "$again") $(run_state "$sole")" "succeeded
 idle() { [ "$(state_of '.workers[0].busy')" = 0 ] && no_far_process; }
 no_far_process() { ! readlink /proc/[0-9]*/cwd 2>/dev/null | grep -q "^$far/"; }
 ok "and no process or slot is left" until_true 20 idle
-note "$(state_of '.jobs.unknown // 0') jobs may have run and wait for a person"
+note "$(state_of '.counts.unknown // 0') jobs may have run and wait for a person"
 titan -y cancel "$once" >/dev/null 2>&1
 ok "a person settles the rest" until_true 30 run_ended "$once"
 amount "$(grep -c 'partition' "$test_dir/proxy")" partitions

@@ -35,7 +35,7 @@ ok "everything that may end by itself ends" until_true 300 nothing_pending
 is "what may start once never started twice" "$(started_twice "$starts" once)" 0
 is "what is run again ran at least once" "$(started_at_all "$starts" retry)" $((30 * stops))
 is "all of it succeeded" "$(run_state "$again") $(run_state "$sole")" "succeeded succeeded"
-note "$(state_of '.jobs.unknown // 0') jobs may have run and wait for a person"
+note "$(state_of '.counts.unknown // 0') jobs may have run and wait for a person"
 titan -y cancel "$once" >/dev/null 2>&1
 ok "a person settles the rest" until_true 30 run_ended "$once"
 idle() { [ "$(state_of '.workers[0].busy')" = 0 ] && no_job_process; }

@@ -17,11 +17,11 @@ start_cluster --slots "$running"
 # Each writes its lines in the time that the master is away, and says when it starts.
 seq "$running" | sed "s|.*|echo & >>$starts; i=0; while [ \$i -lt $lines ]; do echo line \$i; i=\$((i + 1)); sleep 0.1; done; while ! test -e $test_dir/go; do sleep 0.1; done|" >"$test_dir/long"
 long=$(titan run --lines --name long --priority 90 <"$test_dir/long")
-ok "$running jobs run" until_true 60 eval '[ "$(state_of .jobs.running)" = $running ]'
+ok "$running jobs run" until_true 60 eval '[ "$(state_of .counts.running)" = $running ]'
 # Behind them, one after the other on its slot: the last words of what waits show the order.
 seq "$waiting" | sed "s|.*|echo & >>$order|" >"$test_dir/waiting"
 queue=$(titan run --lines --name queue <"$test_dir/waiting")
-is "$waiting jobs wait" "$(state_of .jobs.ready)" "$waiting"
+is "$waiting jobs wait" "$(state_of .counts.ready)" "$waiting"
 
 pid=$(master_pid)
 kill -KILL "$pid"
@@ -35,8 +35,8 @@ took_ms=$((($(date +%s%N) - began) / 1000000))
 wait "$up" || note "$(cat "$test_dir/up.out")"
 note "with $waiting waiting and $running running it served after $took_ms ms"
 ok "it serves within $serve_ms ms" test "$took_ms" -le "$serve_ms"
-is "all that waited waits" "$(state_of .jobs.ready)" "$waiting"
-adopted() { [ "$(state_of '.workers[0].busy')" = "$running" ] && [ "$(state_of .jobs.running)" = "$running" ]; }
+is "all that waited waits" "$(state_of .counts.ready)" "$waiting"
+adopted() { [ "$(state_of '.workers[0].busy')" = "$running" ] && [ "$(state_of .counts.running)" = "$running" ]; }
 ok "all that ran is adopted" until_true 60 adopted
 touch "$test_dir/go"
 exits "and ends well" 0 titan --timeout 200s wait "$long"

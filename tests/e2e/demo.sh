@@ -20,6 +20,7 @@ done
 exits "standard output that is full" 71 sh -c 'env -u TITAN_STATE TMPDIR="$1/tmp" "$TITAN" demo >/dev/full' sh "$test_dir"
 ok "leaves nothing either" nothing_left
 for signal in INT TERM HUP; do
+	rm -f shown              # of the demo before: it says what is waited for
 	# A background process of a shell ignores SIGINT, so it is put back.
 	env -u TITAN_STATE TMPDIR="$test_dir/tmp" env --default-signal=INT "$TITAN" demo >shown 2>err &
 	demo=$!

@@ -189,7 +189,7 @@ start_cluster() { # titan up's arguments
 # What a test of chaos has done, for the table at the end of make chaos.
 amount() { [ -z "${CHAOS_REPORT:-}" ] || echo "$*" >>"$CHAOS_REPORT"; }
 
-pending() { [ "$(state_of '[.jobs | to_entries[] | select(.key | IN("waiting", "ready", "delayed", "assigned", "running", "stopping")) | .value] | add // 0')" -gt 0 ]; }
+pending() { [ "$(state_of '[.counts | to_entries[] | select(.key | IN("waiting", "ready", "delayed", "assigned", "running", "stopping")) | .value] | add // 0')" -gt 0 ]; }
 nothing_pending() { ! pending; }
 # Jobs whose starts are counted: one a line, a byte in a file of its own each time that it starts.
 counted() { # DIRECTORY MODE COUNT [HUNDREDTHS]

@@ -19,6 +19,7 @@
 
 struct link_opening {
 	struct statedir statedir;
+	struct remote_cluster remote;
 	pthread_t thread;
 	atomic_int holders;
 	int pipe[2];
@@ -37,27 +38,36 @@ static void opening_leave(struct link_opening *opening)
 	mem_free(opening);
 }
 
+static enum err open_one(const struct statedir *statedir, const struct remote_cluster *remote, struct client **ret_client,
+			 struct error *error)
+{
+	if (remote->address[0])
+		return client_open_remote(remote->address, &remote->key, ret_client, error);
+	return client_open(statedir, ret_client, error);
+}
+
 static void *open_thread(void *owner)
 {
 	struct link_opening *opening = owner;
 	ssize_t ignored;
 
-	opening->err = client_open(&opening->statedir, &opening->client, &opening->error);
+	opening->err = open_one(&opening->statedir, &opening->remote, &opening->client, &opening->error);
 	ignored = write(opening->pipe[1], "", 1);
 	(void)ignored;
 	opening_leave(opening);
 	return NULL;
 }
 
-void steady_link_begin(struct steady_link *link, const struct statedir *statedir)
+void steady_link_begin(struct steady_link *link, const struct statedir *statedir, const struct remote_cluster *remote)
 {
-	*link = (struct steady_link){ .statedir = statedir, .retry_ms = RETRY_FIRST_MS };
+	*link = (struct steady_link){ .statedir = statedir, .remote = remote, .retry_ms = RETRY_FIRST_MS };
 }
 
-enum err steady_link_open(struct steady_link *link, const struct statedir *statedir, struct error *error)
+enum err steady_link_open(struct steady_link *link, const struct statedir *statedir, const struct remote_cluster *remote,
+			  struct error *error)
 {
-	steady_link_begin(link, statedir);
-	return client_open(statedir, &link->client, error);
+	steady_link_begin(link, statedir, remote);
+	return open_one(statedir, remote, &link->client, error);
 }
 
 void steady_link_lost(struct steady_link *link, int64_t now_ms)
@@ -73,6 +83,7 @@ void steady_link_retry(struct steady_link *link)
 	struct link_opening *opening = mem_zalloc(sizeof *opening);
 
 	opening->statedir = *link->statedir;
+	opening->remote = *link->remote;
 	opening->holders = 2;
 	if (pipe2(opening->pipe, O_CLOEXEC) < 0) {
 		mem_free(opening);

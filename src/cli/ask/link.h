@@ -6,12 +6,14 @@
 #ifndef TITAN_CLI_LINK_H
 #define TITAN_CLI_LINK_H
 
+#include "cli/session/clusters.h"
 #include "net/client.h"
 
 struct link_opening;
 
 struct steady_link {
 	const struct statedir *statedir;
+	const struct remote_cluster *remote;     /* without an address: the master is on this machine */
 	struct client *client;           /* NULL while there is no connection */
 	struct link_opening *opening;         /* the opening under way, or NULL */
 	int64_t retry_ms;                /* length of the next pause before an opening */
@@ -19,9 +21,10 @@ struct steady_link {
 };
 
 /* Prepare a link whose first connection steady_link_retry opens. */
-void steady_link_begin(struct steady_link *link, const struct statedir *statedir);
+void steady_link_begin(struct steady_link *link, const struct statedir *statedir, const struct remote_cluster *remote);
 /* Open the first connection: wait for it, and set error if it fails. */
-enum err steady_link_open(struct steady_link *link, const struct statedir *statedir, struct error *error);
+enum err steady_link_open(struct steady_link *link, const struct statedir *statedir, const struct remote_cluster *remote,
+			  struct error *error);
 void steady_link_close(struct steady_link *link);
 /* Closes the connection and sets the time of the next try. */
 void steady_link_lost(struct steady_link *link, int64_t now_ms);

@@ -50,7 +50,7 @@ int cmd_dash(struct cli *cli)
 		return cli_fail(cli);
 	client_close(cli->client);
 	cli->client = NULL;
-	status = dash_run(&options, &cli->statedir, &cli->error);
+	status = dash_run(&options, &cli->statedir, &cli->remote, &cli->error);
 	if (status != 0)
 		cli_fail(cli);
 	return status;

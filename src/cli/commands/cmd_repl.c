@@ -16,5 +16,5 @@ int cmd_repl(struct cli *cli)
 
 	if (cli_refuse_in_job(cli, "open the console", "titan help jobs") != ERR_NONE)
 		return cli_fail(cli);
-	return repl_run(cli->session, &options, &cli->statedir);
+	return repl_run(cli->session, &options, &cli->statedir, &cli->remote);
 }

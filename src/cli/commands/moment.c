@@ -164,6 +164,10 @@ enum err moment_connect(struct cli *cli, const char *text)
 	int past_fd, lock_fd;
 	enum err err = moment_read(cli, text, &wanted);
 
+	if (cli->remote.address[0]) {
+		error_set(&cli->error, ERR_USAGE, "--at reads the store itself, and the master is at %s", cli->remote.address);
+		return error_next(&cli->error, "run it on the master's machine");
+	}
 	if (err == ERR_NONE)
 		err = cli_refuse_in_job(cli, "show an earlier time", "titan show self");
 	if (err != ERR_NONE)

@@ -281,7 +281,7 @@ static void loop(struct dash *dash)
 	}
 }
 
-static enum err begin(struct dash *dash, const struct statedir *statedir, struct error *error)
+static enum err begin(struct dash *dash, const struct statedir *statedir, const struct remote_cluster *remote, struct error *error)
 {
 	struct app_options app = { .mono = dash->options->mono, .run = dash->options->run };
 	int width, height;
@@ -294,7 +294,7 @@ static enum err begin(struct dash *dash, const struct statedir *statedir, struct
 	if (err == ERR_NONE)
 		err = parse_size(dash->options, &width, &height, error);
 	if (err == ERR_NONE)
-		err = steady_link_open(&dash->link, statedir, error);
+		err = steady_link_open(&dash->link, statedir, remote, error);
 	if (err == ERR_NONE)
 		err = dash_catch_signals(dash, error);
 	if (err != ERR_NONE)
@@ -308,13 +308,14 @@ static enum err begin(struct dash *dash, const struct statedir *statedir, struct
 	return err;
 }
 
-int dash_run(const struct dash_options *options, const struct statedir *statedir, struct error *error)
+int dash_run(const struct dash_options *options, const struct statedir *statedir, const struct remote_cluster *remote,
+	     struct error *error)
 {
 	struct dash dash = { .options = options, .signals = -1, .tty = { .fd = -1 } };
 	enum err err;
 
 	setlocale(LC_CTYPE, "");
-	err = begin(&dash, statedir, error);
+	err = begin(&dash, statedir, remote, error);
 	if (err == ERR_NONE) {
 		loop(&dash);
 		err = dash.error.code;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/statedir.h"
+#include "cli/session/clusters.h"
 #include "cli/session/session.h"
 #include "proto/error.h"
 
@@ -28,6 +29,7 @@ struct dash_options {                    /* options as typed; NULL: not given */
 };
 
 /* Return the exit status; error is set if it isn't 0. */
-int dash_run(const struct dash_options *options, const struct statedir *statedir, struct error *error);
+int dash_run(const struct dash_options *options, const struct statedir *statedir, const struct remote_cluster *remote,
+	     struct error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/repl/repl_internal.h"
+#include "cli/session/options.h"
 
 #define WATCH_MS    2000
 #define EDITED_MAX  (1u << 20)
@@ -82,13 +83,19 @@ static int do_output(struct repl *repl, const struct typed_line *line)
 
 static int do_connect(struct repl *repl, const struct typed_line *line)
 {
+	const struct settings settings = { .cluster = line->count > 1 ? line->words[1] : NULL };
+	const char *name = settings.cluster;
+	struct remote_cluster remote;
 	struct statedir statedir;
-	const char *name = line->count > 1 ? line->words[1] : NULL;
+	struct error error;
 
 	if (line->count > 2)
 		return usage(repl, "\\c takes one cluster");
 	if (statedir_find(name, &statedir) != 0)
 		return usage(repl, "that isn't a valid name for a cluster");
+	if (clusters_find(&settings, &remote, &error) != ERR_NONE)
+		return usage(repl, error.text);
+	repl->remote = remote;
 	mem_free(repl->cluster);
 	repl->cluster = mem_strdup(name ? name : "default");
 	repl->statedir = statedir;

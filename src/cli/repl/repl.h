@@ -7,6 +7,7 @@
 #define TITAN_CLI_REPL_H
 
 #include "base/statedir.h"
+#include "cli/session/clusters.h"
 #include "cli/session/session.h"
 
 struct repl_options {
@@ -17,7 +18,8 @@ struct repl_options {
 };
 
 /* Return the exit status: in a script that of the first command that failed. */
-int repl_run(struct session *session, const struct repl_options *options, const struct statedir *statedir);
+int repl_run(struct session *session, const struct repl_options *options, const struct statedir *statedir,
+	     const struct remote_cluster *remote);
 
 /*
  * Run the first command of a text in a session, as the console does, and return its exit status: for the dashboard's

@@ -13,6 +13,7 @@ struct repl {
 	struct session inner;            /* where commands write: the same, or the file of \o */
 	const struct repl_options *options;
 	struct statedir statedir;
+	struct remote_cluster remote;    /* the master, if it is on another machine */
 	char *cluster;                   /* the cluster of \c or -C; NULL: the default one */
 	bool expanded, timing, json;     /* \x, \timing, \json */
 	int out_fd;                      /* the file of \o, or -1 */

@@ -192,7 +192,7 @@ static void move_to_cluster(struct terminal *terminal)
 	terminal->notices = (struct notices){ .utf8 = terminal->repl->session->utf8 };
 	buf_clear(&terminal->cluster);
 	terminal->mark = 0;
-	steady_link_begin(&terminal->link, &terminal->repl->statedir);
+	steady_link_begin(&terminal->link, &terminal->repl->statedir, &terminal->repl->remote);
 	steady_link_retry(&terminal->link);
 }
 
@@ -368,7 +368,7 @@ static void first_connection(struct terminal *terminal)
 {
 	struct pollfd fd = { .events = POLLIN };
 
-	steady_link_begin(&terminal->link, &terminal->repl->statedir);
+	steady_link_begin(&terminal->link, &terminal->repl->statedir, &terminal->repl->remote);
 	steady_link_retry(&terminal->link);
 	fd.fd = steady_link_fd(&terminal->link);
 	poll(&fd, 1, FIRST_MS);
@@ -419,12 +419,14 @@ int terminal_run(struct repl *repl)
 	return 0;
 }
 
-int repl_run(struct session *session, const struct repl_options *options, const struct statedir *statedir)
+int repl_run(struct session *session, const struct repl_options *options, const struct statedir *statedir,
+	     const struct remote_cluster *remote)
 {
 	struct repl repl;
 	int status;
 
 	repl_init(&repl, session, options, statedir);
+	repl.remote = *remote;
 	status = session->asks && session->out.terminal ? terminal_run(&repl) : script_run(&repl);
 	repl_free(&repl);
 	return status;
