@@ -32,6 +32,7 @@ man_pages = \
 	man/titan-plan.1 \
 	man/titan-pool.1 \
 	man/titan-priority.1 \
+	man/titan-progress.1 \
 	man/titan-protocol.7 \
 	man/titan-prune.1 \
 	man/titan-pushback.1 \

@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "proto/frame.h"
 
-#define FIELDS_MAX 64
+#define FIELDS_MAX 128
 
 struct decoding {
 	struct arena *arena;
@@ -179,7 +179,7 @@ static const struct field_info *find_field(const struct shape *shape, size_t *hi
 static enum err decode_map(struct decoding *decoding, const struct shape *shape, const msgpack_object *object,
 			   uint8_t *base)
 {
-	uint64_t seen = 0;
+	bool seen[FIELDS_MAX] = { false };
 	size_t hint = 0;
 	enum err code;
 
@@ -188,25 +188,23 @@ static enum err decode_map(struct decoding *decoding, const struct shape *shape,
 	for (size_t i = 0; i < object->via.map.size; i++) {
 		const msgpack_object_kv *entry = &object->via.map.ptr[i];
 		const struct field_info *field;
-		uint64_t bit;
 
 		if (entry->key.type != MSGPACK_OBJECT_POSITIVE_INTEGER)
 			continue;
 		field = find_field(shape, &hint, entry->key.via.u64);
 		if (!field)
 			continue;
-		bit = UINT64_C(1) << (field - shape->fields);
-		if (seen & bit)
+		if (seen[field - shape->fields])
 			return error_set(decoding->error, ERR_INVALID,
 					 "%s: field %s (%u) of %s is given twice", decoding->root->name,
 					 field->name, field->key, shape->name);
-		seen |= bit;
+		seen[field - shape->fields] = true;
 		code = decode_field(decoding, shape, field, &entry->val, base);
 		if (code != ERR_NONE)
 			return code;
 	}
 	for (size_t i = 0; i < shape->field_count; i++)
-		if (shape->fields[i].must && !(seen >> i & 1))
+		if (shape->fields[i].must && !seen[i])
 			return missing_field(decoding, shape, &shape->fields[i]);
 	return ERR_NONE;
 }

@@ -10,7 +10,7 @@
 #include "proto/limits.h"
 #include "proto/pack.h"
 
-#define FIELDS_MAX 64
+#define FIELDS_MAX 128
 
 /* The common layout of all fields of type RECORDS. */
 struct record_list {

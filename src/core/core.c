@@ -94,6 +94,7 @@ void core_free(struct core *core)
 	mem_free(core->timers.at);
 	gates_free(core);
 	pushbacks_free(core);
+	progress_free_all(core);
 	schedules_free(core);
 	mem_free(core->touched);
 	mem_free(core->ended);
@@ -178,6 +179,9 @@ void core_step(struct core *core, const struct core_input *input)
 	case INPUT_PRUNE:
 	case INPUT_SHUTDOWN:
 		asked_step(core, input);
+		return;
+	case INPUT_PROGRESS:
+		progress_step(core, input);
 		return;
 	case INPUT_WORKER_HELLO:
 		worker_hello(core, input);

@@ -44,6 +44,7 @@ enum input_kind {
 	INPUT_REOPEN,                    /* an act on a run that has left memory; brings the run's rows */
 	INPUT_PRUNE,                     /* remove ended runs, a number of rows in each turn; not answered */
 	INPUT_SHUTDOWN,
+	INPUT_PROGRESS,                  /* a job says how far it is; not durable, and no act */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* the worker's connection closed */
 	INPUT_HEARTBEAT,
@@ -148,6 +149,12 @@ struct input_prune {
 	struct slice asked;              /* a person's request in words; empty: a further step of an earlier request */
 };
 
+struct input_progress {
+	struct caller caller;            /* the attempt that says it */
+	uint64_t done, total;            /* total 0: done is in thousandths of the whole */
+	struct slice text;
+};
+
 struct input_shutdown {
 	bool workers;                    /* end the workers, too: send QUIT to each */
 };
@@ -178,6 +185,7 @@ struct core_input {
 		struct input_reopen reopen;
 		struct input_prune prune;
 		struct input_shutdown shutdown;
+		struct input_progress progress;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;

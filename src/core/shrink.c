@@ -68,6 +68,7 @@ void core_shrink(struct core *core)
 	map_shrink(&core->begun);
 	map_shrink(&core->keys_of);
 	map_shrink(&core->pushbacks);
+	map_shrink(&core->progress);
 	name_map_shrink(&core->keys);
 	name_map_shrink(&core->wishes);
 	name_map_shrink(&core->tenant_names);

@@ -204,6 +204,7 @@ struct core {
 	struct name_map tokens;          /* map from id to struct token */
 	uint64_t tokens_changed;         /* how often a token was added, replaced or removed since the start */
 	struct map pushbacks;            /* map from a job's serial number to struct pushback */
+	struct map progress;             /* the same to struct progress, for jobs that said how far they are */
 
 	struct job **touched;
 	size_t touched_count, touched_cap;

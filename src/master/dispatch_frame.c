@@ -261,6 +261,33 @@ static void end_without_room(const struct incoming_frame *in, const struct msg_s
 	master_end(in->master, "told to end, while the disk of the store is full");
 }
 
+static enum err on_progress(struct incoming_frame *in)
+{
+	struct msg_progress msg;
+	struct core_input *input;
+	struct error error;
+	enum err err = decode(in, OP_PROGRESS, &msg);
+
+	if (err != ERR_NONE)
+		return err;
+	error.code = ERR_NONE;
+	if (in->session->caller.job == 0)
+		error_set(&error, ERR_DENIED, "only a job can say how far it is");
+	else if (msg.done > (msg.total > 0 ? msg.total : LIMIT_PROGRESS_WHOLE) || msg.total >= INT64_MAX)
+		error_set(&error, ERR_INVALID, "more than the whole is done");
+	else if (msg.text.len > LIMIT_PROGRESS_MAX)
+		error_set(&error, ERR_TOO_LARGE, "the text may have at most %d bytes", LIMIT_PROGRESS_MAX);
+	if (error.code != ERR_NONE) {
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	input = inbox_add(in->master, INPUT_PROGRESS, in->session, msg.id, in->body.len);
+	input->progress = (struct input_progress){
+		.caller = in->session->caller, .done = msg.done, .total = msg.total, .text = keep(in, msg.text),
+	};
+	return ERR_NONE;
+}
+
 static enum err on_shutdown(struct incoming_frame *in)
 {
 	struct master *master = in->master;
@@ -445,6 +472,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_SUBSCRIBE] = on_subscribe,
 	[OP_UNSUBSCRIBE] = on_unsubscribe,
 	[OP_LOG_READ] = on_log_read,
+	[OP_PROGRESS] = on_progress,
 	[OP_SHUTDOWN] = on_shutdown,
 	[OP_BACKUP] = on_backup,
 	[OP_PRUNE] = on_prune,

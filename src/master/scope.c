@@ -64,6 +64,7 @@ static enum err check(const struct peer_session *session, enum opcode op, const 
 	case OP_GRAPH_CHUNK:
 	case OP_GRAPH_COMMIT:
 	case OP_UNSUBSCRIBE:
+	case OP_PROGRESS:
 		return ERR_NONE;
 	case OP_SUBMIT:
 		if (msg->submit.again > 0)

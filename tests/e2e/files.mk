@@ -81,6 +81,7 @@ e2e_tests = \
 	tests/e2e/places.sh \
 	tests/e2e/plan.sh \
 	tests/e2e/poison.sh \
+	tests/e2e/progress.sh \
 	tests/e2e/protocol.sh \
 	tests/e2e/prune-stuck.sh \
 	tests/e2e/prune.sh \

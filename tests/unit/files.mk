@@ -89,6 +89,7 @@ unit_programs = \
 	tests/unit/test_core_place_queue \
 	tests/unit/test_core_place_recall \
 	tests/unit/test_core_place_reserve \
+	tests/unit/test_core_progress \
 	tests/unit/test_core_prune \
 	tests/unit/test_core_prune_left \
 	tests/unit/test_core_reopen \
@@ -469,6 +470,9 @@ tests_unit_test_core_place_recall_LDADD = $(core_libs)
 
 tests_unit_test_core_place_reserve_SOURCES = tests/unit/test_core_place_reserve.c
 tests_unit_test_core_place_reserve_LDADD = $(core_libs)
+
+tests_unit_test_core_progress_SOURCES = tests/unit/test_core_progress.c
+tests_unit_test_core_progress_LDADD = $(core_libs)
 
 tests_unit_test_core_prune_SOURCES = tests/unit/test_core_prune.c
 tests_unit_test_core_prune_LDADD = $(core_libs)

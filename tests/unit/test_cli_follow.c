@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run that is followed: what is said of it, in which state it is believed, and what the command ends with. */
-#include <errno.h>
 #include "cli/follow/exit_status.h"
+
+#include <errno.h>
 
 #include "cli_rig.h"
 #include "greatest.h"

@@ -22,6 +22,7 @@ static const struct column detail_columns[] = {
 	{ "state", "state", false },
 	{ "outcome", "result", false },
 	{ "why", "why", false },
+	{ "progress_words", "progress", false },
 	{ "command", "command", false },
 #define SETTING(TYPE, key, field, YAML, LINE, SHAPE, KINDS, DEFAULT, wire, text) DETAIL_##SHAPE(field, YAML)
 #define DETAIL_OWN(field, word)
@@ -157,6 +158,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_state(records, job_look(job), state_table[state].name);
 	records_text(records, job_outcome_text(job, records->arena));
 	records_text(records, job_cause_text(job, jobs, job_count, records->arena));
+	records_text(records, job_progress_text(job, records->arena));
 	records_text(records, job->command);
 	records_settings(records, job->settings.n > 0 ? &job->settings.at[0] : &(struct rec_job_settings){ 0 });
 	records_text(records, job->gate_message);

@@ -86,6 +86,8 @@ static void take_job(struct follow *follow, const struct rec_job_row *row)
 	job->row = *row;
 	job->row.name = slice_str(job->name);
 	job->row.worker = slice_str(job->worker);
+	keep_text(&job->progress, row->progress_text);
+	job->row.progress_text = slice_str(job->progress);
 	job->row.command = slice_make(NULL, 0);
 	job->row.needs = job->row.triggers = (struct u64_list){ 0 };
 	follow->dirty = true;
@@ -230,6 +232,7 @@ static void follow_free(struct follow *follow)
 	for (size_t i = 0; i < follow->job_count; i++) {
 		mem_free(follow->jobs[i].name);
 		mem_free(follow->jobs[i].worker);
+		mem_free(follow->jobs[i].progress);
 	}
 	if (follow->output != NULL)
 		output_end(follow);

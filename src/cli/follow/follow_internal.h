@@ -20,9 +20,10 @@ enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_JSON, SHOW_OUTPUT, SHOW_NOTHING }
 struct follow_output;
 
 struct followed_job {                    /* what is known and shown of a job; owns its strings */
-	struct rec_job_row row;          /* its slices point to name and worker below; its lists are empty */
+	struct rec_job_row row;          /* its slices point to the texts below; its lists are empty */
 	char *name;
 	char *worker;
+	char *progress;                  /* what the job said beside its progress */
 	enum job_state told;             /* the state that was last shown */
 };
 

@@ -97,6 +97,7 @@ static void add_running(struct follow *follow, struct buf *frame, size_t width)
 {
 	uint64_t more = follow->counts[STATE_RUNNING] + follow->counts[STATE_STOPPING];
 	size_t drawn = 0, unused;
+	struct arena arena = { 0 };
 
 	for (size_t i = 0; i < follow->job_count && drawn < SCREEN_JOBS; i++) {
 		const struct followed_job *job = &follow->jobs[i];
@@ -111,6 +112,10 @@ static void add_running(struct follow *follow, struct buf *frame, size_t width)
 		text_escape(&line, job->row.worker, TEXT_KEEP_NONE);
 		buf_add_byte(&line, ' ');
 		text_add_span(&line, span > 0 ? span : 0);
+		if (job->row.progress > 0) {
+			buf_add_byte(&line, ' ');
+			text_escape(&line, job_progress_text(&job->row, &arena), TEXT_KEEP_NONE);
+		}
 		buf_add_byte(frame, ' ');
 		look_state(&follow->cli->out, &state_table[state], frame);
 		buf_add_byte(frame, ' ');
@@ -120,6 +125,7 @@ static void add_running(struct follow *follow, struct buf *frame, size_t width)
 		follow->screen_lines++;
 		drawn++;
 	}
+	arena_free(&arena);
 	if (more > drawn) {
 		buf_addf(frame, "   and %" PRIu64 " more\n", more - drawn);
 		follow->screen_lines++;

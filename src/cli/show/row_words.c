@@ -226,6 +226,28 @@ static struct slice job_condition_text(const struct rec_job_row *job, struct are
 	return copy;
 }
 
+struct slice job_progress_text(const struct rec_job_row *job, struct arena *arena)
+{
+	uint64_t done = job->progress - 1;
+	struct buf text = { 0 };
+	struct slice copy;
+
+	if (job->progress == 0)
+		return slice_make(NULL, 0);
+	if (job->progress_of > 0)
+		buf_addf(&text, "%" PRIu64 "/%" PRIu64, done, job->progress_of);
+	else if (done % 10 > 0)
+		buf_addf(&text, "%" PRIu64 ".%" PRIu64 "%%", done / 10, done % 10);
+	else
+		buf_addf(&text, "%" PRIu64 "%%", done / 10);
+	if (job->progress_text.len > 0)
+		buf_add_byte(&text, ' ');
+	buf_add_slice(&text, job->progress_text);
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
 struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			    struct arena *arena)
 {
@@ -234,6 +256,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	struct buf text = { 0 };
 	struct slice copy;
 
+	if (job->progress > 0 && state == STATE_RUNNING)
+		return job_progress_text(job, arena);
 	if (job->why.len > 0 && !state_terminal(state))
 		return job->why;
 	if (job->held && !state_terminal(state))

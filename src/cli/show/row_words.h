@@ -42,6 +42,8 @@ const struct rec_job_row *job_root(const struct rec_job_row *job, const struct r
  * Why the job ended as it did, if its own outcome doesn't say: "because load failed"; or why it doesn't go on. Empty:
  * there is nothing to say.
  */
+/* How far the job said that it is: "37% encoding", "3/12"; empty: it said nothing. */
+struct slice job_progress_text(const struct rec_job_row *job, struct arena *arena);
 struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			    struct arena *arena);
 

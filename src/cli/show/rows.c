@@ -111,8 +111,24 @@ static const struct column job_columns[] = {
 	{ "condition_false", NULL, false },
 	{ "child", NULL, false },
 	{ "pass", NULL, false },
+	{ "progress_permille", NULL, false },
+	{ "progress_text", NULL, false },
 };
 const struct table job_table = TABLE_OF(job_columns);
+
+/* The part of the whole that the job said is done, in thousandths. */
+static void add_progress(struct records *records, const struct rec_job_row *job)
+{
+	uint64_t done = job->progress - 1;
+
+	if (job->progress == 0)
+		records_none(records);
+	else if (job->progress_of == 0)
+		records_number(records, done);
+	else
+		records_number(records, (uint64_t)((double)done / (double)job->progress_of * 1000));
+	records_text(records, job->progress_text);
+}
 
 void rows_begin_jobs(struct records *records, struct arena *arena)
 {
@@ -216,6 +232,7 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 		records_number(records, job->pass);
 	else
 		records_none(records);
+	add_progress(records, job);
 }
 
 static const struct column worker_columns[] = {

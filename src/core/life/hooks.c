@@ -7,6 +7,7 @@
 
 #include "base/planted.h"
 #include "core/graph/graph.h"
+#include "core/life/life.h"
 #include "core/people/people.h"
 #include "core/queue/queue.h"
 #include "core/time/time.h"

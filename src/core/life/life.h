@@ -116,4 +116,10 @@ enum err owner_check(const char *owner, struct slice own_only, struct error *err
 enum err act_target(struct core *core, uint64_t number, struct slice name, struct target *ret_target,
 		    struct error *error);
 
+/* progress.c: how far running jobs say that they are */
+void progress_step(struct core *core, const struct core_input *input);
+void progress_drop(struct core *core, const struct job *job);
+void progress_view(const struct core *core, const struct job *job, struct rec_job_row *row);
+void progress_free_all(struct core *core);
+
 #endif

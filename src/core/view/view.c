@@ -221,6 +221,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	if (job->flags & JOB_LOOP)
 		ret_row->pass = job_passes(job) + 1U;
 	ret_row->pushback = pushback_reason(core, job);
+	progress_view(core, job, ret_row);
 	if (job->state == STATE_APPROVAL)
 		view_gate(core, job, detail, arena, ret_row);
 	view_due(core, job, &spec, ret_row);
