@@ -14,8 +14,7 @@ is 'among other jobs too' "$(titan --json show "$run/one" "$run/fan[*]" | jq -c 
 	'["one","fan[0]","fan[1]","fan[2]"]'
 exits 'a job that there is none of, among others' 4 titan show "$run/one" "$run/two"
 like 'is named' "$err" "no job $run/two"
-exits 'whose output is asked for has to be one job' 4 titan logs "$run/fan"
-like 'and that is said' "$err" "$run/fan is a fan-out.*$run/fan\[0\]"
+exits 'its output is that of all of its jobs' 0 titan logs "$run/fan"
 exits 'dead letters of a run that there is not' 4 titan dlq ls 4711
 exits 'or of a job that there is not' 4 titan dlq ls "$run/two"
 exits 'a job without any has none' 0 titan dlq ls "$run/one"

@@ -16,7 +16,7 @@ exits "a retry of a run that fails again" 0 titan retry "$run"
 exits "is a failure again" 1 titan --timeout 20s wait "$run"
 touch "$test_dir/repaired"
 exits "once the cause is gone" 0 titan --json retry "$run"
-is "the failed and the skipped one have a new round" "$(printf '%s' "$out" | jq .changed)" 2
+is "the failed and the skipped one have a new round" "$(printf '%s' "$out" | jq '.[0].changed')" 2
 exits "the run succeeds" 0 titan --timeout 20s wait "$run"
 is "it is the same run" "$(run_state "$run")" succeeded
 is "the failed one ran three times" "$(tries_of b)" 3
@@ -25,7 +25,7 @@ is "what depends on it ran once, after it" "$(tries_of c)$(tail -n 1 "$log")" 1c
 is "what had nothing to do with it ran once" "$(tries_of d)" 1
 
 exits "nothing is left to be retried" 0 titan --json retry "$run"
-is "and nothing is" "$(printf '%s' "$out" | jq .changed)" 0
+is "and nothing is" "$(printf '%s' "$out" | jq '.[0].changed')" 0
 exits "a job with all that depends on it" 0 titan retry "$run/b"
 exits "succeeds" 0 titan --timeout 20s wait "$run"
 is "it ran again" "$(tries_of b)" 4
