@@ -37,7 +37,7 @@ is_held() { [ -s held ]; }
 until_true 5 is_held || skip_all "no process may be traced here"
 
 titan -y cancel "$run" >/dev/null
-stuck() { [ "$(state_of '.workers[0].stuck')" = "$1" ]; }
+stuck() { [ "$(state_of '.workers[0].stuck_jobs | length')" = "$1" ]; }
 ok "cancelled, it is killed, lives on, and that is noticed" until_true 60 stuck 1
 is "which job it is" "$(state_of '.workers[0].stuck_jobs[0]')" "$run/j"
 like "status raises an alarm, and says what to ask" "$(titan status)" "^alarm +worker local: 1 killed job lives on and keeps its slot: $run/j +next: titan explain $run/j\$"
