@@ -86,6 +86,7 @@ e2e_tests = \
 	tests/e2e/protocol.sh \
 	tests/e2e/prune-stuck.sh \
 	tests/e2e/prune.sh \
+	tests/e2e/readme.sh \
 	tests/e2e/refusals.sh \
 	tests/e2e/refused.sh \
 	tests/e2e/remote.sh \
