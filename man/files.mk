@@ -51,6 +51,7 @@ man_pages = \
 	man/titan-tenant.1 \
 	man/titan-token.1 \
 	man/titan-uncordon.1 \
+	man/titan-undo.1 \
 	man/titan-up.1 \
 	man/titan-validate.1 \
 	man/titan-version.1 \

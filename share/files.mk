@@ -59,6 +59,7 @@ schema_files = \
 	share/schema/tenant.json \
 	share/schema/token.json \
 	share/schema/uncordon.json \
+	share/schema/undo.json \
 	share/schema/validate.json \
 	share/schema/version.json \
 	share/schema/wait.json \
@@ -108,6 +109,7 @@ decision_files = \
 	share/doc/decisions/0036-reasons-come-with-the-page.md \
 	share/doc/decisions/0037-fields-have-one-name.md \
 	share/doc/decisions/0038-an-object-alone-lists.md \
+	share/doc/decisions/0039-undo-takes-back-one-act.md \
 	share/doc/decisions/0040-an-earlier-time-has-a-master-of-its-own.md \
 	share/doc/decisions/0041-pruned-runs-leave-bare-facts.md \
 	share/doc/decisions/0042-completion-asks-titan.md \

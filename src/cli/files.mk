@@ -54,6 +54,7 @@ cli_sources = \
 	src/cli/commands/cmd_show.c \
 	src/cli/commands/cmd_store.c \
 	src/cli/commands/cmd_token.c \
+	src/cli/commands/cmd_undo.c \
 	src/cli/commands/cmd_up.c \
 	src/cli/commands/cmd_wait.c \
 	src/cli/commands/command.h \
@@ -97,6 +98,9 @@ cli_sources = \
 	src/cli/commands/show.h \
 	src/cli/commands/show_job.c \
 	src/cli/commands/status.h \
+	src/cli/commands/undo.h \
+	src/cli/commands/undo_check.c \
+	src/cli/commands/undo_words.c \
 	src/cli/commands/up.h \
 	src/cli/commands/workers.h \
 	src/cli/daemon/daemon.c \

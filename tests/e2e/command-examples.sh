@@ -40,6 +40,9 @@ prepare() { # COMMAND
 		until_true 30 job_is "$run" qa approval ;;
 	cancel | hold | release | priority | explain)
 		run=$(titan run -q -e "load; load='sleep 600'") ;;
+	undo)
+		run=$(titan run -q -e "load; load='sleep 600'")
+		titan -q hold "$run" ;;
 	retry | dlq)
 		titan run -q -w -e "load; load=false" >/dev/null ;;
 	backup | help | version | config | doctor | completion | wire | schedule) ;;

@@ -66,6 +66,7 @@ fits dlq "a dry run of a requeue" dlq requeue -n all
 fits dlq "a requeue" dlq requeue "$run/bad"
 fits dlq "a discard" dlq discard "$run/gone"
 fits hold "hold" hold "$run" "$run/next"
+fits undo "a dry undo" undo -n
 fits release "release" release "$run" "$run/next"
 fits priority "priority" priority "$run" 70
 fits retry "retry" retry -n "$run"

@@ -50,6 +50,7 @@ static const struct row {
 	{ COMMAND_dlq, SAME, { "ls" } }, { COMMAND_dlq, SAME, { "show", "1/a" } },
 	{ COMMAND_schedule, SAME, { "ls" } }, { COMMAND_schedule, SAME, { "show", "nobody" } },
 	{ COMMAND_hold, SAME, { "2/b" } }, { COMMAND_priority, SAME, { "2/b", "70" } }, { COMMAND_release, SAME, { "2/b" } },
+	{ COMMAND_undo, SAME, { "9999" } }, { COMMAND_undo, SAME, { "none" } },
 	{ COMMAND_group, SAME, { "set", "g", "--max", "2" } }, { COMMAND_group, SAME, { "ls" } },
 	{ COMMAND_lock, SAME, { "ls" } }, { COMMAND_lock, SAME, { "drop", "nobody" } },
 	{ COMMAND_tenant, SAME, { "set", "t", "--weight", "3" } }, { COMMAND_tenant, COUNTED, { "ls" } },

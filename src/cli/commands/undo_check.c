@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Compares the present state of an act's target with its state after the act, as the act noted it. If they differ,
+ * somebody changed it since, and taking the act back would take back that change, too.
+ */
+#include <inttypes.h>
+
+#include "cli/ask/query.h"
+#include "cli/commands/undo.h"
+#include "cli/show/row_words.h"
+
+static enum err changed_since(struct cli *cli)
+{
+	return error_set(&cli->error, ERR_CHANGED, "it was changed again since");
+}
+
+/* ---- runs and jobs ---- */
+
+static enum err check_run(struct cli *cli, struct undo *undo, const struct rec_run_row *run)
+{
+	struct undo_values before, after;
+
+	if (!undo_read_values(undo->act->before, false, 1, &cli->arena, &before) ||
+	    !undo_read_values(undo->act->after, false, 1, &cli->arena, &after))
+		return error_set(&cli->error, ERR_INVALID, "its record doesn't say enough about the time before it");
+	if (run->held != (after.at[0] != 0))
+		return changed_since(cli);
+	undo->steps = arena_zalloc(&cli->arena, 1, sizeof(*undo->steps));
+	undo->steps[undo->step_count++] = (struct msg_act){ .verb = before.at[0] ? ACT_HOLD : ACT_RELEASE, .run = undo->run };
+	return ERR_NONE;
+}
+
+static struct msg_act inverse(const struct undo *undo, bool priority, uint64_t value, struct slice job)
+{
+	return (struct msg_act){
+		.verb = priority ? ACT_PRIORITY : value ? ACT_HOLD : ACT_RELEASE, .run = undo->run, .job = job,
+		.value = priority ? value : 0,
+	};
+}
+
+static enum err check_jobs(struct cli *cli, struct undo *undo, bool priority)
+{
+	const struct selector selector = { .run = undo->run, .job = undo->name };
+	struct undo_values before, after;
+	struct rec_job_row *jobs;
+	size_t count, named = 0, live = 0;
+	enum err err = cli_query_jobs(cli, undo->run, SIZE_MAX, &cli->arena, &jobs, &count);
+
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < count; i++)
+		if (selector_names(&selector, jobs[i].name))
+			jobs[named++] = jobs[i];
+	if (!undo_read_values(undo->act->before, priority, named, &cli->arena, &before) ||
+	    !undo_read_values(undo->act->after, priority, named, &cli->arena, &after))
+		return error_set(&cli->error, ERR_CHANGED, "the run has other jobs than it had then");
+	undo->steps = arena_zalloc(&cli->arena, named, sizeof(*undo->steps));
+	for (size_t i = 0; i < named; i++) {
+		if (state_terminal(job_state_checked(jobs[i].state)))
+			continue;
+		live++;
+		if ((priority ? jobs[i].priority - 1 : jobs[i].held) != after.at[i])
+			return changed_since(cli);
+		if (!before.same && before.at[i] != after.at[i])
+			undo->steps[undo->step_count++] = inverse(undo, priority, before.at[i], jobs[i].name);
+	}
+	if (live == 0)
+		return error_set(&cli->error, ERR_TERMINAL, "all its jobs have ended");
+	if (before.same)
+		undo->steps[undo->step_count++] = inverse(undo, priority, before.at[0], undo->name);
+	return undo->step_count > 0 ? ERR_NONE : error_set(&cli->error, ERR_TERMINAL, "the jobs that it changed have ended");
+}
+
+/* ---- objects ---- */
+
+static const char *place_word(uint64_t kind, uint64_t state)
+{
+	if (state == 0)
+		return "active";
+	if (kind == OBJECT_POOL)
+		return state == POOL_DRAINING ? "draining" : "inactive";
+	return state == STANDING_DRAINING ? "draining" : "cordoned";
+}
+
+/* Add the object's state, as the text of an act has it, if the page has the object. */
+static void object_words(const struct msg_set *set, const struct msg_snapshot *page, struct buf *out)
+{
+	for (size_t i = 0; i < page->workers.n; i++)
+		if (slice_eq(page->workers.at[i].name, set->name))
+			buf_add_str(out, place_word(OBJECT_WORKER, page->workers.at[i].standing));
+	for (size_t i = 0; i < page->pools.n; i++)
+		if (slice_eq(page->pools.at[i].name, set->name))
+			buf_add_str(out, place_word(OBJECT_POOL, page->pools.at[i].state));
+	for (size_t i = 0; i < page->tenants.n; i++) {
+		const struct rec_tenant_row *row = &page->tenants.at[i];
+
+		if (row->set && slice_eq(row->name, set->name))
+			buf_addf(out, "weight %" PRIu64 ", jobs %" PRIu64 ", queued %" PRIu64, row->weight, row->max_jobs, row->max_queued);
+	}
+	for (size_t i = 0; i < page->groups.n; i++)
+		if (page->groups.at[i].set && slice_eq(page->groups.at[i].name, set->name))
+			buf_addf(out, "limit %" PRIu64, page->groups.at[i].limit);
+	for (size_t i = 0; i < page->schedules.n; i++)
+		if (slice_eq(page->schedules.at[i].name, set->name))
+			buf_add_str(out, page->schedules.at[i].paused ? "paused" : "active");
+	for (size_t i = 0; i < page->locks.n; i++) {
+		const struct rec_lock_row *row = &page->locks.at[i];
+
+		if (row->job == 0 && slice_eq(row->name, set->name) && slice_eq(row->owner, set->text))
+			buf_add_str(out, "held");
+	}
+}
+
+static enum err check_object(struct cli *cli, struct undo *undo)
+{
+	static const enum query_what lists[] = {
+		[OBJECT_WORKER] = QUERY_WORKERS, [OBJECT_POOL] = QUERY_POOLS, [OBJECT_TENANT] = QUERY_TENANTS,
+		[OBJECT_GROUP] = QUERY_GROUPS, [OBJECT_LOCK] = QUERY_LOCKS, [OBJECT_SCHEDULE] = QUERY_SCHEDULES,
+	};
+	struct msg_query query = { .what = lists[undo->set.kind] };
+	struct slice then = undo->act->after;
+	struct msg_snapshot page;
+	struct buf now = { 0 };
+	enum err err;
+
+	do {
+		err = cli_query(cli, query, &cli->arena, &page);
+		if (err == ERR_NONE)
+			object_words(&undo->set, &page, &now);
+		query.cursor = page.cursor;
+	} while (err == ERR_NONE && query.cursor != 0);
+	/* Of a schedule and of a lock the first word counts: the rest changes by itself. A pool that isn't listed is active. */
+	if (undo->set.kind == OBJECT_SCHEDULE || undo->set.kind == OBJECT_LOCK)
+		then.len = then.len < 4 ? then.len : undo->set.kind == OBJECT_LOCK ? 4 : 6;
+	if (undo->set.kind == OBJECT_POOL && now.len == 0)
+		buf_add_str(&now, "active");
+	if (undo->set.kind == OBJECT_POOL && then.len == 0)
+		then = slice_str("active");
+	if (err == ERR_NONE && !slice_eq(buf_slice(&now), then))
+		err = changed_since(cli);
+	buf_free(&now);
+	return err;
+}
+
+enum err undo_check(struct cli *cli, struct undo *undo)
+{
+	bool priority = slice_eq(undo->act->verb, slice_str("priority"));
+	struct rec_run_row run;
+	enum err err;
+
+	if (!undo->of_run)
+		return check_object(cli, undo);
+	err = cli_query_run(cli, undo->run, &cli->arena, &run);
+	if (err != ERR_NONE)
+		return err;
+	if (run.ended_ms != 0)
+		return error_set(&cli->error, ERR_TERMINAL, "run %" PRIu64 " has ended", undo->run);
+	return undo->name.len == 0 && !priority ? check_run(cli, undo, &run) : check_jobs(cli, undo, priority);
+}
