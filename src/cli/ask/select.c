@@ -99,10 +99,13 @@ enum err cli_select_named(struct cli *cli, const char *text, struct selector *re
 /* Read the [3-5] of encode[3-5]. Returns the length of the name before it; 0: it has none. */
 static size_t read_members(struct slice wanted, uint64_t *ret_first, uint64_t *ret_last)
 {
-	const uint8_t *open = wanted.len > 0 ? memchr(wanted.data, '[', wanted.len) : NULL;
-	const uint8_t *end = wanted.data + wanted.len, *dash;
+	const uint8_t *open, *end, *dash;
 
-	if (open == NULL || open + 4 > end || end[-1] != ']')
+	if (wanted.len == 0)
+		return 0;
+	open = memchr(wanted.data, '[', wanted.len);
+	end = wanted.data + wanted.len;
+	if (open == NULL || end - open < 4 || end[-1] != ']')
 		return 0;
 	dash = memchr(open, '-', (size_t)(end - open));
 	if (dash == NULL || !text_parse_u64(slice_make(open + 1, (size_t)(dash - open - 1)), ret_first) ||
