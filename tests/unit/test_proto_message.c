@@ -38,6 +38,7 @@ static const struct {
 	{ OP_SHUTDOWN, true, false, A },
 	{ OP_BACKUP, true, false, A },
 	{ OP_PRUNE, true, false, A },
+	{ OP_PROGRESS, true, false, V | S | P | O | A },
 	{ OP_HEARTBEAT, false, true, W },
 	{ OP_ASSIGN, false, false, ANYBODY },
 	{ OP_CONTEXT, false, false, ANYBODY },
