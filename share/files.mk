@@ -106,6 +106,7 @@ decision_files = \
 	share/doc/decisions/0031-eight-rows-are-one-statement.md \
 	share/doc/decisions/0032-a-word-that-could-be-two-things-is-refused.md \
 	share/doc/decisions/0033-progress-is-kept-in-memory.md \
+	share/doc/decisions/0034-earlier-tries-have-rows.md \
 	share/doc/decisions/0036-reasons-come-with-the-page.md \
 	share/doc/decisions/0037-fields-have-one-name.md \
 	share/doc/decisions/0038-an-object-alone-lists.md \

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 10;
+PRAGMA user_version = 11;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -287,6 +287,27 @@ CREATE TABLE pruned_run (
 	wall_ms INTEGER NOT NULL, -- UTC; when it was pruned
 	person TEXT NOT NULL -- who asked for that; empty: a rule of the master
 ) STRICT;
+
+-- history: tries that were not the last of their job; of the last one the job's own row tells
+CREATE TABLE attempt (
+	job INTEGER NOT NULL, -- serial number
+	epoch INTEGER NOT NULL,
+	run INTEGER NOT NULL,
+	round INTEGER NOT NULL, -- of the job
+	pass INTEGER NOT NULL, -- of its loop, from 1; 0: it is none
+	try INTEGER NOT NULL, -- number in that round, or in that pass
+	worker INTEGER NOT NULL, -- 0: none
+	outcome INTEGER NOT NULL, -- enum outcome
+	code INTEGER NOT NULL,
+	stop_cause INTEGER NOT NULL, -- enum job_event that made it stop; 0: none
+	started_ms INTEGER NOT NULL, -- UTC; 0: it never did, or nobody saw it
+	ended_ms INTEGER NOT NULL, -- UTC
+	cpu_us INTEGER NOT NULL,
+	rss_kib INTEGER NOT NULL,
+	out_bytes INTEGER NOT NULL,
+	child INTEGER NOT NULL, -- number of its sub-run; 0: none
+	PRIMARY KEY (job, epoch)
+) STRICT, WITHOUT ROWID;
 
 -- what a start reads
 CREATE INDEX run_live ON run (run) WHERE ended_ms = 0;

@@ -220,6 +220,7 @@ struct core {
 	struct arena end_scratch;        /* scratch memory for bad ends (dead.c), reset at each use */
 	bool loaded;
 	bool graphs_built;
+	int64_t report_ms;               /* when the attempt ended that a worker reports right now, by its clock; 0: none */
 };
 
 static inline bool state_holds(enum job_state state)

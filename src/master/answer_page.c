@@ -47,6 +47,14 @@ bool page_add_decision(struct answer_page *page, const struct rec_decision *row)
 	return true;
 }
 
+bool page_add_try(struct answer_page *page, const struct rec_try_row *row)
+{
+	if (!page_has_room(page, 128 + row->worker.len, 20))
+		return false;
+	PAGE_ADD(page, tries, row);
+	return true;
+}
+
 static size_t job_bytes(const struct rec_job_row *row)
 {
 	const struct slice texts[] = {

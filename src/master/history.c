@@ -112,6 +112,8 @@ void history_ask(struct master *master, struct query *query)
 		ask(master, history, STAGE_EVENTS, READ_EVENTS, query->cursor, 0);
 	else if (query->what == QUERY_PRUNED)
 		ask(master, history, STAGE_PRUNED, READ_PRUNED_DOWN, query->cursor ? query->cursor : INT64_MAX, page_limit(query));
+	else if (query->what == QUERY_TRIES)
+		ask(master, history, STAGE_TRIES, READ_ATTEMPTS, query->cursor, page_limit(query));
 	else if (query->what == QUERY_RUNS)
 		ask(master, history, STAGE_RUNS, READ_RUNS, 0, page_limit(query));
 	else
@@ -355,6 +357,9 @@ void history_answers(struct master *master)
 			break;
 		case STAGE_EVENTS:
 			history_events(master, history, answer);
+			break;
+		case STAGE_TRIES:
+			history_tries(master, history, answer);
 			break;
 		case STAGE_RUN:
 			on_run(master, history, answer);

@@ -9,7 +9,7 @@
 
 #include "master/internal.h"
 
-enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_DECISIONS, STAGE_RUN, STAGE_SPECS, STAGE_JOBS, STAGE_ACTS, STAGE_PRUNED, STAGE_EVENTS };
+enum stage { STAGE_RUNS, STAGE_DEAD, STAGE_DECISIONS, STAGE_RUN, STAGE_SPECS, STAGE_JOBS, STAGE_ACTS, STAGE_PRUNED, STAGE_EVENTS, STAGE_TRIES };
 
 struct specs {                           /* a run's graph, shared by all who page through the run */
 	unsigned holders;
@@ -50,6 +50,7 @@ bool walk_find(const struct store_query *specs, const struct query *query, uint6
 /* Last step: send the page and forget the question. */
 void history_jobs(struct master *master, struct history *history, struct store_query *answer);
 void history_decisions(struct master *master, struct history *history, struct store_query *answer);
+void history_tries(struct master *master, struct history *history, struct store_query *answer);
 
 /* history_past.c */
 void history_act_row(const struct row_act *row, struct rec_act_row *ret_row);   /* its texts are those of the stored row */

@@ -225,3 +225,48 @@ void history_decisions(struct master *master, struct history *history, struct st
 	history_forget(history);
 	history_free_answer(answer);
 }
+
+/* Send a page of tries. Those of a job stay together: a job has at most LIMIT_TRIES_KEPT and those of older generations. */
+void history_tries(struct master *master, struct history *history, struct store_query *answer)
+{
+	const struct query *query = history->query;
+	struct peer_session *session = session_find(master, query->conn);
+	bool full = answer->row_count == LIMIT_QUERY_ROWS_MAX;
+	size_t count = answer->row_count;
+	struct answer_page page;
+
+	while (full && count > 1 && answer->rows[count - 1].attempt.job == answer->rows[answer->row_count - 1].attempt.job &&
+	       answer->rows[0].attempt.job != answer->rows[answer->row_count - 1].attempt.job)
+		count--;
+	page_begin(&page, &answer->arena, query);
+	page.snapshot.turn = master->commits.durable;
+	for (size_t i = 0; i < count; i++) {
+		const struct row_attempt *row = &answer->rows[i].attempt;
+		struct rec_worker_row worker = { 0 };
+		struct rec_try_row tried = {
+			.job = (uint64_t)row->job, .epoch = (uint64_t)row->epoch, .round = (uint64_t)row->round,
+			.pass = (uint64_t)row->pass, .try_no = (uint64_t)row->try, .outcome = (uint64_t)row->outcome,
+			.code = (uint64_t)row->code, .stop_cause = (uint64_t)row->stop_cause, .started_ms = row->started_ms,
+			.ended_ms = row->ended_ms, .cpu_us = (uint64_t)row->cpu_us, .rss_kib = (uint64_t)row->rss_kib,
+			.out_bytes = (uint64_t)row->out_bytes, .child = (uint64_t)row->child,
+		};
+
+		if (row->worker > 0 && view_worker(master->core, (uint64_t)row->worker, NULL, &worker))
+			tried.worker = worker.name;
+		if (!page_add_try(&page, &tried)) {
+			full = true;
+			page.snapshot.cursor = tried.job;
+			while (page.snapshot.tries.n > 1 && page.snapshot.tries.at[page.snapshot.tries.n - 1].job == tried.job)
+				page.snapshot.tries.n--;
+			break;
+		}
+		page.snapshot.cursor = tried.job + 1;
+	}
+	if (!full)
+		page.snapshot.cursor = 0;
+	if (session)
+		session_send(session, OP_SNAPSHOT, &page.snapshot);
+	query_free(master, history->query);
+	history_forget(history);
+	history_free_answer(answer);
+}

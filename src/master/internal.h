@@ -340,6 +340,7 @@ void page_begin(struct answer_page *page, struct arena *arena, const struct quer
 /* The page_add functions return false if the row must go to the next page. */
 bool page_add_job(struct answer_page *page, const struct rec_job_row *row);
 bool page_add_decision(struct answer_page *page, const struct rec_decision *row);
+bool page_add_try(struct answer_page *page, const struct rec_try_row *row);
 bool page_add_run(struct answer_page *page, const struct rec_run_row *row);
 bool page_add_worker(struct answer_page *page, const struct rec_worker_row *row);
 bool page_add_tenant(struct answer_page *page, const struct rec_tenant_row *row);

@@ -211,6 +211,7 @@ void query_run(struct master *master, struct master_turn *turn, struct query *qu
 	case QUERY_ACTS:
 	case QUERY_EVENTS:
 	case QUERY_PRUNED:
+	case QUERY_TRIES:
 	case QUERY_IS_ACT:
 	case QUERY_IS_AGAIN:
 		history_ask(master, query);

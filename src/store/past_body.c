@@ -12,7 +12,8 @@
 
 bool past_covers(enum row_table table)
 {
-	return table != TABLE_event && table != TABLE_act && table != TABLE_change && table != TABLE_pruned_run;
+	return table != TABLE_event && table != TABLE_act && table != TABLE_change && table != TABLE_pruned_run &&
+	       table != TABLE_attempt;
 }
 
 static void add_number(struct buf *out, uint64_t value)

@@ -162,7 +162,7 @@ static bool is_of_live_run(const struct past_replay_state *replay, const struct 
 	case TABLE_decision:
 		return map_get(&replay->runs, (uint64_t)row->decision.run) != NULL;
 	default:
-		return row->table != TABLE_dead;
+		return row->table != TABLE_dead && row->table != TABLE_attempt;
 	}
 }
 

@@ -70,6 +70,10 @@ static const struct {
 	[READ_DECISIONS] = { TABLE_decision, true, false,
 			     "FROM decision WHERE job < ?2 AND (?1 = 0 OR run = ?1) "
 			     "ORDER BY job DESC, round DESC, wall_ms DESC LIMIT ?3" },
+	[READ_ATTEMPTS] = { TABLE_attempt, true, false,
+			    "FROM " RANGES "CROSS JOIN attempt ON attempt.job BETWEEN max(?2, " RANGE_FIRST ") AND " RANGE_LAST
+			    " WHERE run.run = ?1 AND (spec.first = 0 OR spec.first + spec.jobs > ?2) "
+			    "ORDER BY spec.part, attempt.job, attempt.epoch LIMIT ?3" },
 	[READ_ENDED] = { TABLE_run, true, false, "FROM run WHERE run BETWEEN ?2 AND ?1 AND +ended_ms > 0 ORDER BY run LIMIT ?3" },
 	[READ_PARTS] = { TABLE_spec, false, true, "FROM spec WHERE run BETWEEN ?2 AND ?1 ORDER BY run, part LIMIT ?3" },
 	[READ_ACTS] = { TABLE_act, true, false, "FROM act WHERE act >= ?2 ORDER BY act LIMIT ?3" },

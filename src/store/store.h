@@ -82,7 +82,7 @@ void store_may_linger(struct store *store, bool may);
  */
 enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS,
 		  READ_ENDED, READ_PARTS, READ_ACTS, READ_CHANGES, READ_TURNS, READ_ACTS_DOWN, READ_PRUNED, READ_PRUNED_DOWN, READ_RUN_PARTS, READ_TURNS_DOWN,
-		  READ_LIMIT };
+		  READ_ATTEMPTS, READ_LIMIT };
 
 #define EVENTS_MOST 2000                 /* records of events that one answer tells about */
 
@@ -94,13 +94,13 @@ struct store_job {                       /* what is known of a job in an event *
 struct store_query {
 	enum store_what what;
 	/*
-	 * Meaning by kind. RUN, SPECS, JOBS: this run. DEAD, DECISIONS: this run, or 0 for all. RUNS: only runs below
+	 * Meaning by kind. RUN, SPECS, JOBS, ATTEMPTS: this run. DEAD, DECISIONS: this run, or 0 for all. RUNS: only runs below
 	 * this number, in falling order. ENDED, PARTS: only runs up to this number.
 	 */
 	uint64_t run;
 	/*
-	 * Meaning by kind. JOB: the job's number. JOBS, EVENTS, ACTS, SPECS, ENDED, PARTS, PRUNED: the first job,
-	 * turn, act, part or run to return. DEAD, DECISIONS, ACTS_DOWN, PRUNED_DOWN: only jobs, acts or runs below this number.
+	 * Meaning by kind. JOB: the job's number. JOBS, ATTEMPTS, EVENTS, ACTS, SPECS, ENDED, PARTS, PRUNED: the
+	 * first job, turn, act, part or run to return. DEAD, DECISIONS, ACTS_DOWN, PRUNED_DOWN: only jobs, acts or runs below this number.
 	 */
 	uint64_t from;
 	uint64_t limit;                  /* most rows; 0: LIMIT_QUERY_ROWS_MAX, or no limit for SPECS and PARTS */

@@ -158,7 +158,7 @@ static bool row_is_live(const struct disk *disk, const struct row *row)
 		       row->table == TABLE_decision ? (uint64_t)row->decision.run : 0;
 	const struct row *owner;
 
-	if (row->table == TABLE_event || row->table == TABLE_dead || row->table == TABLE_pruned_run)
+	if (row->table == TABLE_event || row->table == TABLE_dead || row->table == TABLE_pruned_run || row->table == TABLE_attempt)
 		return false;
 	if (run == 0)
 		return true;

@@ -18,6 +18,8 @@ static uint64_t run_of(const struct row *row)
 		return (uint64_t)row->decision.run;
 	case TABLE_dead:
 		return (uint64_t)row->dead.run;
+	case TABLE_attempt:
+		return (uint64_t)row->attempt.run;
 	case TABLE_submit_key:
 		return (uint64_t)row->submit_key.run;
 	default:

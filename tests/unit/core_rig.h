@@ -202,7 +202,8 @@ static inline bool rig_row_live(const struct rig *rig, const struct row *row)
 		return rig_run_live(rig, row->job.run);
 	if (row->table == TABLE_decision)
 		return rig_run_live(rig, row->decision.run);
-	return row->table != TABLE_event && row->table != TABLE_dead && row->table != TABLE_pruned_run;
+	return row->table != TABLE_event && row->table != TABLE_dead && row->table != TABLE_pruned_run &&
+	       row->table != TABLE_attempt;
 }
 
 /* A fresh core from the rows. Takes *out as the outbox of its first turn. */

@@ -63,6 +63,84 @@ static size_t taken(struct rig *rig)
 	return count;
 }
 
+static const struct row_attempt *kept(const struct rig *rig, size_t at)
+{
+	return &rig->tables[TABLE_attempt].at[at].row.attempt;
+}
+
+/* The row of a job tells of its last try, so what became of an earlier one needs a row of its own. */
+TEST retry_and_new_round_keep_what_became_of_the_try(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rig_attempt attempt;
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	job = graph_job(&graph, "a", "");
+	job->retry_max = 1;
+	job->backoff_ms = 1;
+	graph_job(&graph, "b", "");
+	rig_hello(rig, "w", 2);
+	run = rig_submit(rig, &graph);
+	rig_done(rig, rig_must_take(rig), OUTCOME_EXIT, 5);
+	ASSERT_EQ(1, rig->tables[TABLE_attempt].count);
+	ASSERT_EQ(5, kept(rig, 0)->code);
+	ASSERT_EQ(1, kept(rig, 0)->try);
+	ASSERT_EQ(1, kept(rig, 0)->worker);
+	ASSERT_EQ((int64_t)run, kept(rig, 0)->run);
+	rig_done(rig, rig_must_take(rig), OUTCOME_EXIT, 0);
+	ASSERT_EQ(1, rig->tables[TABLE_attempt].count);
+	rig_pass(rig, 10);
+	attempt = rig_must_take(rig);
+	rig_done(rig, attempt, OUTCOME_SIGNAL, 9);
+	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
+	ASSERT_EQ(1, rig->tables[TABLE_attempt].count);
+	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
+	ASSERT_EQ(2, rig->tables[TABLE_attempt].count);
+	ASSERT_EQ(9, kept(rig, 1)->code);
+	ASSERT_EQ(OUTCOME_SIGNAL, kept(rig, 1)->outcome);
+	ASSERT_EQ(2, kept(rig, 1)->try);
+	ASSERT_EQ(0, kept(rig, 1)->round);
+	rig_free(rig);
+	PASS();
+}
+
+/* What a worker gave back without starting it was no try. */
+TEST try_that_never_started_is_not_kept(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+
+	graph_job(&graph, "a", "")->retry_max = 1;
+	rig_hello(rig, "w", 1);
+	rig_submit(rig, &graph);
+	rig_done(rig, rig_must_take(rig), OUTCOME_RECALLED, 0);
+	ASSERT_EQ(0, rig->tables[TABLE_attempt].count);
+	rig_free(rig);
+	PASS();
+}
+
+/* A loop without end doesn't fill the store. */
+TEST newest_tries_alone_are_kept(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", "");
+
+	job->retry_max = 1000;
+	job->backoff_ms = job->backoff_max_ms = 1;
+	rig_hello(rig, "w", 1);
+	rig_submit(rig, &graph);
+	for (int i = 0; i < LIMIT_TRIES_KEPT + 20; i++) {
+		rig_done(rig, rig_must_take(rig), OUTCOME_EXIT, 1);
+		rig_pass(rig, 10);
+	}
+	ASSERT_EQ(LIMIT_TRIES_KEPT, rig->tables[TABLE_attempt].count);
+	rig_free(rig);
+	PASS();
+}
+
 TEST retry_keeps_a_held_job_held(void)
 {
 	struct rig *rig = rig_new();
@@ -144,6 +222,9 @@ int main(int argc, char **argv)
 	RUN_TEST(retry_of_failed_jobs_takes_denied_and_cancelled_ones);
 	RUN_TEST(retried_run_is_cancelled_no_more);
 	RUN_TEST(retry_keeps_a_held_job_held);
+	RUN_TEST(retry_and_new_round_keep_what_became_of_the_try);
+	RUN_TEST(try_that_never_started_is_not_kept);
+	RUN_TEST(newest_tries_alone_are_kept);
 	RUN_TEST(settled_retry_is_another_try);
 	RUN_TEST(stopped_attempt_that_never_ran_is_no_try);
 	GREATEST_MAIN_END();

@@ -12,7 +12,7 @@
 
 #define NEXT        (STORE_VERSION + 1)  /* job gets a column; the tables note and scrap are new */
 #define SECOND_NEXT (STORE_VERSION + 2)  /* note.cost becomes note.price, twice as much; scrap is dropped */
-#define OBJECTS_MAX 256
+#define OBJECTS_MAX 512
 
 static const struct ladder *todays;
 static struct object objects[OBJECTS_MAX];

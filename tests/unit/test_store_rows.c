@@ -212,7 +212,7 @@ TEST ranges_are_deleted(void)
 static bool is_loaded(const struct row *row)
 {
 	return row->table != TABLE_event && row->table != TABLE_dead && row->table != TABLE_change &&
-	       row->table != TABLE_pruned_run &&
+	       row->table != TABLE_pruned_run && row->table != TABLE_attempt &&
 	       (row->table != TABLE_act || row->act.act == 2);
 }
 

@@ -88,6 +88,30 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 
 /* --- ends of attempts --- */
 
+void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms)
+{
+	struct row *row;
+
+	/* Only what may have started is a try. */
+	if (job->tries == 0 || job->outcome == OUTCOME_NONE || job->outcome == OUTCOME_RECALLED || job->outcome == OUTCOME_REFUSED)
+		return;
+	row = outbox_row(core->outbox, TABLE_attempt);
+	row->attempt = (struct row_attempt){
+		.job = (int64_t)job_serial(job), .epoch = (int64_t)job->epoch, .run = (int64_t)job->run->number,
+		.round = job->round, .pass = job->flags & JOB_LOOP ? job_passes(job) + 1 : 0, .try = job->tries,
+		.worker = job->worker, .outcome = job->outcome, .code = job->code, .stop_cause = job->stop_cause,
+		.started_ms = job->started_ms, .ended_ms = core->report_ms ? core->report_ms : ended_ms,
+		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
+		.child = (int64_t)job_child(job),
+	};
+	if ((uint32_t)job->epoch <= LIMIT_TRIES_KEPT)
+		return;
+	row = outbox_row(core->outbox, TABLE_attempt);
+	row->deleted = true;
+	row->attempt.job = (int64_t)job_serial(job);
+	row->attempt.epoch = (int64_t)(job->epoch - LIMIT_TRIES_KEPT);
+}
+
 /* End an attempt that had been asked to stop. A timed-out job may be retried; a cancelled one never is. */
 static void attempt_stopped(struct core *core, struct job *job, enum job_event event)
 {
@@ -331,7 +355,9 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 			worker_measure(worker, &at[i]);
 			if (at[i].outcome == OUTCOME_REFUSED)
 				worker_refused(core, worker, at[i].code);
+			core->report_ms = number_sane(at[i].ended_ms, 1) ? at[i].ended_ms : 0;
 			attempt_finish(core, job, &at[i]);
+			core->report_ms = 0;
 		} else {
 			core->stale_results++;
 			core->outbox->frame_count -= PLANTED(no_ack_for_stale_results);

@@ -18,6 +18,8 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch);
 bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_t epoch);
 void attempt_run(struct core *core, struct job *job, enum job_event event, int64_t started_ms);
+/* Keep what became of an attempt in a row of its own: the job's row is about to tell of another. */
+void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms);
 /* An attempt was lost. never_started: it certainly didn't start; false: it may have. */
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);

@@ -23,6 +23,7 @@ static void again(struct core *core, struct job *job, const struct rec_job_spec 
 
 	if (wait_ms == 0 && job_is_subrun(job))
 		wait_ms = 1;
+	attempt_keep(core, job, core->now.wall_ms);
 	job_extra(job)->passes++;
 	if (!PLANTED(loop_keeps_its_tries)) {
 		job->tries = 0;

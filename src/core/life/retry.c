@@ -99,6 +99,7 @@ void job_delay(struct core *core, struct job *job, enum job_event event, const s
 {
 	int64_t wait = backoff_ms(core, spec, failures);
 
+	attempt_keep(core, job, core->now.wall_ms);
 	job_move(core, job, event, STATE_DELAYED);
 	due_arm(core, job, TIMER_DUE, due_after(core, wait), spec->not_before_ms);
 }

@@ -106,6 +106,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	deadline_disarm(core, job);      /* deadline timers are per round */
 	ending_clear(core, job);
 	pushback_drop(core, job);
+	attempt_keep(core, job, job->when_ms);
 	job->round += event != EVENT_PUSHED_BACK || !PLANTED(pushback_keeps_its_votes);
 	job->tries = PLANTED(round_keeps_its_tries) ? job->tries : 0;
 	job->crashes = PLANTED(round_keeps_its_crashes) ? job->crashes : 0;

@@ -56,6 +56,8 @@ enum err settle(struct core *core, const struct input_act *act, const struct tar
 	if (!PLANTED(settled_without_a_word))
 		decision_put(core, act, job, words[act->value].verdict)->round |=
 			PLANTED(second_word_replaces_the_first) ? 0 : (int64_t)(uint32_t)job->epoch << 16;
+	if (act->value == SETTLE_RETRY)
+		attempt_keep(core, job, core->now.wall_ms);
 	job->cause = 0;
 	job->stop_cause = (uint8_t)words[act->value].event;
 	job_move(core, job, words[act->value].event, words[act->value].to);

@@ -241,6 +241,7 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 	case TABLE_token:
 		return load_token(core, &row->token, error);
 	case TABLE_dead:
+	case TABLE_attempt:
 	case TABLE_event:
 	case TABLE_change:
 	case TABLE_pruned_run:

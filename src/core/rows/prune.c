@@ -133,6 +133,7 @@ static void jobs_delete(struct core *core, struct pruning *pruning, uint64_t cou
 	delete_range(core, TABLE_job, until)->job.job = (int64_t)range->first;
 	delete_range(core, TABLE_decision, until)->decision.job = (int64_t)range->first;
 	delete_range(core, TABLE_dead, until)->dead.job = (int64_t)range->first;
+	delete_range(core, TABLE_attempt, until)->attempt.job = (int64_t)range->first;
 	range->first = until;
 	pruning->range_at += range->first == range->end;
 }

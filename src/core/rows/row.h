@@ -69,6 +69,8 @@ static inline const int64_t *row_number(const struct row *row)
 		return &row->decision.job;
 	case TABLE_dead:
 		return &row->dead.job;
+	case TABLE_attempt:
+		return &row->attempt.job;
 	case TABLE_event:
 		return &row->event.turn;
 	case TABLE_act:
