@@ -20,6 +20,8 @@ cli_sources = \
 	src/cli/ask/select.h \
 	src/cli/ask/targets.c \
 	src/cli/ask/targets.h \
+	src/cli/ask/tries.c \
+	src/cli/ask/tries.h \
 	src/cli/commands/act.h \
 	src/cli/commands/approve_many.c \
 	src/cli/commands/cmd_act.c \
@@ -82,6 +84,7 @@ cli_sources = \
 	src/cli/commands/logs_many.h \
 	src/cli/commands/logs_one.c \
 	src/cli/commands/logs_start.c \
+	src/cli/commands/logs_tries.c \
 	src/cli/commands/moment.c \
 	src/cli/commands/moment.h \
 	src/cli/commands/object.c \
@@ -97,6 +100,7 @@ cli_sources = \
 	src/cli/commands/share.h \
 	src/cli/commands/show.h \
 	src/cli/commands/show_job.c \
+	src/cli/commands/show_tries.c \
 	src/cli/commands/status.h \
 	src/cli/commands/undo.h \
 	src/cli/commands/undo_check.c \

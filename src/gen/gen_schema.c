@@ -90,14 +90,15 @@ static bool object_begin(const struct table *table, bool settings, const char *m
 
 static bool add_output(const struct output_info *info, struct buf *out)
 {
+	const char *list = info->shape == OUTPUT_RUNS ? "jobs" : info->shape == OUTPUT_JOB ? "attempts" : NULL;
 	bool known;
 
 	if (info->shape != OUTPUT_ONE)
 		buf_add_str(out, "{\"type\":\"array\",\"items\":");
-	known = object_begin(info->table, info->shape == OUTPUT_PLAN, info->shape == OUTPUT_RUNS ? "jobs" : NULL, out);
-	if (info->shape == OUTPUT_RUNS) {
-		buf_add_str(out, ",\n\"jobs\":{\"type\":\"array\",\"items\":");
-		known = object_begin(&job_table, false, NULL, out) && known;
+	known = object_begin(info->table, info->shape == OUTPUT_PLAN, list, out);
+	if (list) {
+		buf_addf(out, ",\n\"%s\":{\"type\":\"array\",\"items\":", list);
+		known = object_begin(info->shape == OUTPUT_RUNS ? &job_table : &attempt_table, false, NULL, out) && known;
 		buf_add_str(out, "}}}");
 	}
 	buf_add_str(out, "}}");
@@ -220,7 +221,7 @@ void gen_columns(const char *verb, struct buf *out)
 			gen_text(info->words, out);
 		}
 		buf_add_str(out, " :\n");
-		if (info->shape == OUTPUT_ONE || info->shape == OUTPUT_FACTS)
+		if (info->shape == OUTPUT_ONE || info->shape == OUTPUT_JOB)
 			buf_add_str(out, "With\n.Fl -plain\neach of these fields is a line: its name, a tab, its value.\n");
 		columns_of(info, out);
 	}

@@ -105,6 +105,7 @@ e2e_tests = \
 	tests/e2e/tenants.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/told.sh \
+	tests/e2e/tries.sh \
 	tests/e2e/undo.sh \
 	tests/e2e/up.sh \
 	tests/e2e/wait.sh \

@@ -38,6 +38,12 @@ static enum err read_options(struct cli *cli, struct logs_options *options)
 	if (option_number(invocation, OPT_logs_tail, 0, UINT32_MAX, &options->tail, &cli->error) != ERR_NONE ||
 	    option_when(invocation, OPT_logs_since, &options->since_ms, &cli->error) != ERR_NONE)
 		return cli->error.code;
+	if (option_value(invocation, OPT_logs_try) && strcmp(option_value(invocation, OPT_logs_try), "all") == 0)
+		options->try_no = TRY_ALL;
+	else if (option_number(invocation, OPT_logs_try, 1, UINT16_MAX, &options->try_no, &cli->error) != ERR_NONE)
+		return cli->error.code;
+	if (options->try_no != 0 && options->follow)
+		return error_set(&cli->error, ERR_USAGE, "-f follows the last try; leave out --try");
 	if (options->only_stdout && options->only_stderr)
 		return error_set(&cli->error, ERR_USAGE, "--stdout and --stderr exclude each other; give one of them, or "
 			"none for both");
@@ -98,7 +104,7 @@ int cmd_logs(struct cli *cli)
 	    cli_targets(cli, invocation->args, invocation->arg_count, REACH_EVERY, &targets) != ERR_NONE ||
 	    (options.follow && check_follow(cli, &targets) != ERR_NONE) || is_one(cli, &targets, &one) != ERR_NONE)
 		status = cli_fail(cli);
-	else if (one && !grep && !options.failed && options.since_ms == INT64_MIN && cli->out.style == STYLE_HUMAN)
+	else if (one && !grep && !options.failed && options.try_no == 0 && options.since_ms == INT64_MIN && cli->out.style == STYLE_HUMAN)
 		status = logs_one(cli, &options, &targets.at[0]);
 	else
 		status = logs_many(cli, &options, &targets);

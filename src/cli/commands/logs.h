@@ -13,10 +13,12 @@
 #include "cli/ask/select.h"
 #include "cli/ask/targets.h"
 
+#define TRY_ALL UINT64_MAX
+
 struct logs_options {
 	bool only_stdout, only_stderr, times, follow, failed;
 	uint64_t tail;                   /* UINT64_MAX: all lines */
-	uint64_t try_no;                 /* 0: the latest */
+	uint64_t try_no;                 /* 0: the latest; TRY_ALL: every one */
 	int64_t since_ms;                /* INT64_MIN: from the beginning */
 	const regex_t *grep;             /* NULL: every line */
 };

@@ -6,11 +6,6 @@
 #include "cli/commands/logs_many.h"
 #include "cli/show/row_words.h"
 
-static bool attempt_lives(enum job_state state)
-{
-	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING || state == STATE_UNKNOWN;
-}
-
 static bool is_wanted(const struct many *many, const struct rec_job_row *row)
 {
 	enum job_state state = job_state_checked(row->state);
@@ -39,7 +34,7 @@ static struct logged_job **job_place(struct many *many, size_t at)
 	return &many->jobs[at];
 }
 
-static void log_begin(struct many *many, struct logged_job *job)
+struct attempt_log *many_log_begin(struct many *many, struct logged_job *job)
 {
 	struct attempt_log *log = mem_zalloc(sizeof(*log));
 
@@ -52,12 +47,13 @@ static void log_begin(struct many *many, struct logged_job *job)
 	log->source.order = job->job;    /* of equal times */
 	log->job = job;
 	log->source.at_end = true;       /* not asked for yet */
-	job->log = log;
+	log->ended_ms = job->ended_ms;
 	if (many->log_count == many->log_room) {
 		many->log_room = many->log_room ? 2 * many->log_room : 64;
 		many->logs = mem_resize(many->logs, many->log_room, sizeof(*many->logs));
 	}
 	many->logs[many->log_count++] = log;
+	return log;
 }
 
 void many_take_row(struct many *many, const struct rec_job_row *row, size_t at)
@@ -90,18 +86,21 @@ void many_take_row(struct many *many, const struct rec_job_row *row, size_t at)
 		job->read = false;
 	}
 	job->epoch = row->epoch;
+	job->round = row->round;
+	job->pass = row->pass;
 	job->tries = row->tries;
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
 	job->out_bytes = row->out_bytes;
-	job->over = !attempt_lives(state);
+	job->over = !job_attempt_lives(state);
 	if (row->child_jobs > 0 || row->log_gone_ms > 0 || job->epoch == 0 || job->read)
 		return;
 	if (job->log == NULL && (job->over ? job->out_bytes > 0 || row->outcome == OUTCOME_LOST : state != STATE_ASSIGNED))
-		log_begin(many, job);
+		job->log = many_log_begin(many, job);
 	if (job->log != NULL && job->over && !job->log->over) {
 		job->log->over = true;
 		job->log->out_bytes = job->out_bytes;
+		job->log->ended_ms = job->ended_ms;
 		job->log->over_ns = clock_mono_ns();
 	}
 }

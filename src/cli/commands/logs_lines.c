@@ -23,6 +23,8 @@ static void add_mark(const struct line_sink *sink, const struct line_mark *mark,
 	if (sink->with_run)
 		buf_addf(out, "%" PRIu64 "/", mark->run);
 	text_escape(out, mark->name, TEXT_KEEP_NONE);
+	if (sink->options->try_no == TRY_ALL && mark->try_no > 0)
+		buf_addf(out, " try %" PRIu64, mark->try_no);
 }
 
 void lines_widen(struct line_sink *sink, const struct line_mark *mark)

@@ -135,7 +135,7 @@ static enum err read_jobs(struct many *many, uint64_t run)
 		query.cursor = err == ERR_NONE ? page.cursor : 0;
 	} while (query.cursor != 0);
 	arena_free(&arena);
-	return err;
+	return err == ERR_NONE && many->options->try_no != 0 ? many_take_tries(many, run) : err;
 }
 
 /* Each name must be that of a job. Where only failed jobs are wanted, it may be of others. */

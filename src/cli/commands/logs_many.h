@@ -13,7 +13,7 @@
 #define LOGS_LATE_MS 2000                /* the last output of an attempt may come so much later than its end */
 
 struct logged_job {                      /* what is known of a job whose output is wanted */
-	uint64_t run, job, epoch, tries, out_bytes;
+	uint64_t run, job, epoch, round, pass, tries, out_bytes;
 	int64_t started_ms, ended_ms;
 	char *name;
 	bool over;                       /* its latest attempt has ended */
@@ -26,6 +26,7 @@ struct attempt_log {
 	struct lines_of lines;
 	struct logged_job *job;          /* NULL: the job has a newer attempt */
 	bool over;
+	int64_t ended_ms;                /* 0: it runs */
 	uint64_t out_bytes;
 	int64_t over_ns;                 /* when that was seen */
 };
@@ -48,6 +49,9 @@ struct many {
 
 /* logs_jobs.c: take what a row says of a job, and keep it at this place. Its attempt gets a log when it may have output. */
 void many_take_row(struct many *many, const struct rec_job_row *row, size_t at);
+/* logs_tries.c: with --try, replace the logs of the last tries of a run's jobs by those wanted, or add all earlier ones. */
+enum err many_take_tries(struct many *many, uint64_t run);
+struct attempt_log *many_log_begin(struct many *many, struct logged_job *job);
 void many_log_free(struct attempt_log *log);
 void many_free(struct many *many);
 

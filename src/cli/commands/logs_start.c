@@ -14,10 +14,10 @@ unsigned logs_streams(const struct logs_options *options)
 
 static int newest_first(const void *a, const void *b)
 {
-	const struct logged_job *left = (*(struct attempt_log *const *)a)->job, *right = (*(struct attempt_log *const *)b)->job;
+	const struct attempt_log *left = *(struct attempt_log *const *)a, *right = *(struct attempt_log *const *)b;
 	int64_t one = left->ended_ms ? left->ended_ms : INT64_MAX, other = right->ended_ms ? right->ended_ms : INT64_MAX;
 
-	return one != other ? (one > other ? -1 : 1) : (left->job > right->job) - (left->job < right->job);
+	return one != other ? (one > other ? -1 : 1) : (left->lines.mark.job > right->lines.mark.job) - (left->lines.mark.job < right->lines.mark.job);
 }
 
 /* With --tail: find the time of the oldest line wanted. The logs of the jobs that ended last are read first. */
@@ -31,11 +31,11 @@ static enum err find_start(struct many *many, int64_t *ret_ms)
 		return ERR_NONE;
 	qsort(many->logs, many->log_count, sizeof(*many->logs), newest_first);
 	for (size_t i = 0; i < many->log_count && err == ERR_NONE; i++) {
-		const struct logged_job *job = many->logs[i]->job;
+		const struct attempt_log *log = many->logs[i];
 
-		if (job->ended_ms != 0 && job->ended_ms + LOGS_LATE_MS < log_times_oldest(&times))
+		if (log->ended_ms != 0 && log->ended_ms + LOGS_LATE_MS < log_times_oldest(&times))
 			break;
-		err = log_times_take(&many->side, &many->logs[i]->source.reader, logs_streams(many->options), &times);
+		err = log_times_take(&many->side, &log->source.reader, logs_streams(many->options), &times);
 	}
 	if (log_times_oldest(&times) > *ret_ms)
 		*ret_ms = log_times_oldest(&times);
@@ -52,9 +52,11 @@ enum err many_seek_start(struct many *many)
 	for (size_t i = 0; i < many->log_count && err == ERR_NONE && from_ms != INT64_MIN; i++) {
 		struct attempt_log *log = many->logs[i];
 
-		if (log->over && log->job->ended_ms != 0 && log->job->ended_ms + LOGS_LATE_MS < from_ms) {
-			log->job->log = NULL;
-			log->job->read = true;
+		if (log->over && log->ended_ms != 0 && log->ended_ms + LOGS_LATE_MS < from_ms) {
+			if (log->job) {
+				log->job->log = NULL;
+				log->job->read = true;
+			}
 			many_log_free(log);
 			many->logs[i] = NULL;
 		} else if (log->source.from_ms < from_ms) {

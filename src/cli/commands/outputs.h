@@ -6,13 +6,14 @@
 #include "cli/show/records.h"
 #include "proto/commands.h"
 
-enum output_shape { OUTPUT_LIST, OUTPUT_ONE, OUTPUT_FACTS, OUTPUT_RUNS, OUTPUT_PLAN };
+enum output_shape { OUTPUT_LIST, OUTPUT_ONE, OUTPUT_JOB, OUTPUT_RUNS, OUTPUT_PLAN };
 enum shown_type { SHOWN_INT, SHOWN_TEXT, SHOWN_STATE, SHOWN_TIME, SHOWN_BOOL, SHOWN_LIST };
 
 #define OUTPUT(command, words, shape, name) extern const struct table name##_table;
 #include "cli/commands/outputs.def"
 #undef OUTPUT
 extern const struct table job_table;             /* the rows of jobs in RUNS */
+extern const struct table attempt_table;         /* the rows of tries in JOB */
 
 struct output_info {
 	enum command_id command;

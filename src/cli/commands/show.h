@@ -5,7 +5,12 @@
 
 #include "cli/ask/select.h"
 #include "cli/session/cli.h"
+#include "cli/show/records.h"
+#include "proto/message.h"
 
 enum err show_job(struct cli *cli, const struct selector *selector);     /* asks for the job and prints it */
+
+/* show_tries.c: begin the records, and add a row for each try of the job that is known. */
+enum err tries_of(struct cli *cli, const struct rec_job_row *job, struct records *records);
 
 #endif

@@ -212,14 +212,46 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_bool(records, job->dead);
 }
 
+/*
+ * One fact per line, then a table of the tries if there were several. As JSON it is a list, as of several jobs, and the
+ * tries are a list in the job.
+ */
+static void print_job(struct cli *cli, const struct records *records, const struct records *tries)
+{
+	struct buf out = { 0 };
+	struct json json;
+
+	if (cli->out.style == STYLE_JSON) {
+		json_begin(&json, &out);
+		json_array(&json);
+		json_object(&json);
+		records_json_fields(records, 0, &json);
+		json_key(&json, "attempts");
+		json_array(&json);
+		for (size_t i = 0; i < records_rows(tries); i++)
+			records_json_row(tries, i, &json);
+		json_end(&json);
+		json_end(&json);
+		json_end(&json);
+		buf_add_byte(&out, '\n');
+	} else {
+		records_print_one(records, &cli->out, &out);
+	}
+	if (cli->out.style == STYLE_HUMAN && records_rows(tries) > 1) {
+		buf_add_byte(&out, '\n');
+		records_print(tries, &cli->out, &out);
+	}
+	cli_print(cli, &out);
+	buf_free(&out);
+}
+
 enum err show_job(struct cli *cli, const struct selector *selector)
 {
 	struct rec_job_row job, *jobs = NULL;
 	struct rec_decision *decided = NULL;
 	struct slice_list texts = { 0 };
 	size_t job_count = 0, decided_count = 0;
-	struct records records;
-	struct buf out = { 0 };
+	struct records records, tries;
 	enum err err;
 
 	records_begin(&records, detail_columns, job_detail_table.count, &cli->arena);
@@ -233,6 +265,8 @@ enum err show_job(struct cli *cli, const struct selector *selector)
 		return err;
 	if (job.gate_count > 0 || job.mode == EXEC_ONCE)
 		err = decisions_of(cli, selector, &decided, &decided_count);
+	if (err == ERR_NONE)
+		err = tries_of(cli, &job, &tries);
 	if (err != ERR_NONE)
 		return err;
 	texts.at = arena_zalloc(&cli->arena, decided_count + 1, sizeof(*texts.at));
@@ -241,12 +275,7 @@ enum err show_job(struct cli *cli, const struct selector *selector)
 		texts.n++;
 	}
 	add_detail(&records, &job, jobs, job_count, texts, cli_now_ms(cli));
-	if (cli->out.style == STYLE_JSON)
-		records_print(&records, &cli->out, &out);        /* a list, as of several */
-	else
-		records_print_one(&records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
+	print_job(cli, &records, &tries);
 	if (cli_chatty(cli) && job.out_bytes > 0)
 		cli_note(cli, "output: titan logs %s", cli->invocation->args[0]);
 	if (cli_chatty(cli) && job.child != 0)

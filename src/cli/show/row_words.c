@@ -19,6 +19,11 @@ enum job_state job_state_checked(uint64_t state)
 	return state < STATE_COUNT ? (enum job_state)state : STATE_WAITING;
 }
 
+bool job_attempt_lives(enum job_state state)
+{
+	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING || state == STATE_UNKNOWN;
+}
+
 const struct state_info *job_look(const struct rec_job_row *job)
 {
 	enum job_state state = job_state_checked(job->state);

@@ -14,6 +14,7 @@ struct run_counts {                      /* numbers of a run's jobs, in the grou
 struct run_counts run_counts(const struct rec_run_row *run);
 enum run_state run_state_checked(uint64_t state);        /* turns a number from the wire into a state that we know */
 enum job_state job_state_checked(uint64_t state);
+bool job_attempt_lives(enum job_state state);     /* the job has an attempt that hasn't ended, as far as is known */
 /* How a job or run looks: as its state, or as the flag over it. */
 const struct state_info *job_look(const struct rec_job_row *job);
 const struct state_info *run_look(const struct rec_run_row *run);

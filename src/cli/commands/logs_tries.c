@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The logs of earlier tries. A number counts in the latest round of a job, and in the latest pass of its loop; all stands
+ * for every try whose outcome is kept, of all rounds.
+ */
+#include "base/clock.h"
+#include "base/map.h"
+#include "cli/ask/tries.h"
+#include "cli/commands/logs_many.h"
+
+static bool is_of_round(const struct rec_try_row *tried, const struct logged_job *job)
+{
+	return tried->round == job->round && tried->pass == job->pass;
+}
+
+static void add_log(struct many *many, struct logged_job *job, const struct rec_try_row *tried)
+{
+	struct attempt_log *log;
+
+	if (tried->out_bytes == 0 && tried->outcome != OUTCOME_LOST)
+		return;
+	log = many_log_begin(many, job);
+	log->job = NULL;
+	log->source.reader.epoch = tried->epoch;
+	log->source.from_ms = tried->started_ms;
+	log->lines.mark.try_no = tried->try_no;
+	log->over = true;
+	log->over_ns = clock_mono_ns();
+	log->out_bytes = tried->out_bytes;
+	log->ended_ms = tried->ended_ms;
+}
+
+/* Take away the logs of last tries that aren't wanted. */
+static void drop_others(struct many *many)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < many->log_count; i++) {
+		struct attempt_log *log = many->logs[i];
+
+		if (many->options->try_no == TRY_ALL || log->lines.mark.try_no == many->options->try_no) {
+			many->logs[kept++] = log;
+			continue;
+		}
+		if (log->job)
+			log->job->log = NULL;
+		many_log_free(log);
+	}
+	many->log_count = kept;
+}
+
+enum err many_take_tries(struct many *many, uint64_t run)
+{
+	struct map jobs = { 0 };
+	struct arena arena = { 0 };
+	struct rec_try_row *rows;
+	size_t count = 0;
+	enum err err = cli_query_tries(many->cli, run, 0, &arena, &rows, &count);
+
+	drop_others(many);
+	for (size_t i = 0; i < many->job_count; i++)
+		if (many->jobs[i] && many->jobs[i]->run == run)
+			map_put(&jobs, many->jobs[i]->job, many->jobs[i]);
+	for (size_t i = 0; err == ERR_NONE && i < count; i++) {
+		struct logged_job *job = map_get(&jobs, rows[i].job);
+
+		/* The last try is already there, from the job's row; while it waits for another, it is kept, too. */
+		if (!job || rows[i].epoch >= job->epoch)
+			continue;
+		if (many->options->try_no == TRY_ALL || (rows[i].try_no == many->options->try_no && is_of_round(&rows[i], job)))
+			add_log(many, job, &rows[i]);
+	}
+	map_free(&jobs);
+	arena_free(&arena);
+	return err;
+}
