@@ -34,7 +34,6 @@ static const struct {
 	{ OP_SNAPSHOT, false, false, ANYBODY },
 	{ OP_DELTA, false, false, ANYBODY },
 	{ OP_LOG_READ, true, false, V | S | P | O | A },
-	{ OP_PROGRESS, true, false, V | S | P | O | A },
 	{ OP_LOG_DATA, false, false, ANYBODY },
 	{ OP_SHUTDOWN, true, false, A },
 	{ OP_BACKUP, true, false, A },
