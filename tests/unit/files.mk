@@ -27,6 +27,7 @@ unit_programs = \
 	tests/unit/test_cli_session \
 	tests/unit/test_cli_submit \
 	tests/unit/test_cli_targets \
+	tests/unit/test_cli_undo \
 	tests/unit/test_cli_wait \
 	tests/unit/test_cli_words \
 	tests/unit/test_core_act \
@@ -284,6 +285,9 @@ tests_unit_test_cli_submit_LDADD = $(all_libs)
 
 tests_unit_test_cli_targets_SOURCES = tests/unit/test_cli_targets.c
 tests_unit_test_cli_targets_LDADD = $(all_libs)
+
+tests_unit_test_cli_undo_SOURCES = tests/unit/test_cli_undo.c
+tests_unit_test_cli_undo_LDADD = $(all_libs)
 
 tests_unit_test_cli_wait_SOURCES = tests/unit/test_cli_wait.c
 tests_unit_test_cli_wait_LDADD = $(all_libs)

@@ -60,7 +60,7 @@ static bool is(struct slice text, const char *word)
 
 bool undo_read_values(struct slice text, bool priority, size_t job_count, struct arena *arena, struct undo_values *ret)
 {
-	bool only = memchr(text.data, ' ', text.len) == NULL && memchr(text.data, '*', text.len) == NULL;
+	bool only = text.len > 0 && !memchr(text.data, ' ', text.len) && !memchr(text.data, '*', text.len);
 
 	*ret = (struct undo_values){ .at = arena_zalloc(arena, job_count + 1, sizeof(*ret->at)), .same = true };
 	for (;;) {
