@@ -268,7 +268,8 @@ TEST only_the_pinned_versions_suites_and_groups_are_spoken(void)
 
 TEST bytes_that_are_no_tls_are_refused_politely(void)
 {
-	const char *greeting[] = { "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "\x16\x03\x01\xff\xff\x01", "\0\0\0\0" };
+	/* Arrays of one size, so that zeros follow the shorter ones. */
+	static const char greeting[][40] = { "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "\x16\x03\x01\xff\xff\x01", "\0\0\0\0" };
 
 	for (size_t i = 0; i < sizeof(greeting) / sizeof(greeting[0]); i++) {
 		struct tls_server *server;
@@ -282,7 +283,7 @@ TEST bytes_that_are_no_tls_are_refused_politely(void)
 		ASSERT_EQ(ERR_NONE, tls_server_new(find_key, NULL, &server, &error));
 		transport = transport_tls_accept(server, fds[0]);
 		ASSERT_EQ_FMT((ssize_t)-EAGAIN, transport_read(transport, &byte, 1), "%zd");
-		ASSERT(write(fds[1], greeting[i], strlen(greeting[i]) + 4) > 0);
+		ASSERT(write(fds[1], greeting[i], sizeof(greeting[i])) > 0);
 		shutdown(fds[1], SHUT_WR);
 		for (int round = 0; round < 5 && got == -EAGAIN; round++)
 			got = transport_read(transport, &byte, 1);
