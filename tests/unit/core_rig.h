@@ -155,6 +155,9 @@ static inline void rig_put(struct rig *rig, const struct row *row)
 	while (at > 0 && !rig_same_key(&rows->at[at - 1].row, row))
 		at--;
 	if (row->deleted) {
+		/* Not every epoch was a try that is kept, so the row of an old one may not be there. */
+		if (at == 0 && row->table == TABLE_attempt)
+			return;
 		CHECK(at > 0);
 		rig_row_drop(&rows->at[at - 1]);
 		memmove(&rows->at[at - 1], &rows->at[at], (rows->count - at) * sizeof(*rows->at));
