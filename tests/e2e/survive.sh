@@ -51,7 +51,7 @@ ok "and waits for the next time" until_true 20 job_is "$run" tried delayed
 # All that show says, but what is of this moment; a time that is waited for may be a moment off, it isn't kept as a date.
 told() {
 	for name in running pending delayed gated ready tried; do
-		titan --json show "$run/$name" | jq -cS '.[0] | del(.span_ms, .cpu_us, .rss_kib, .out_bytes, .due, .why)'
+		titan --json show "$run/$name" | jq -cS '.[0] | del(.span_ms, .cpu_us, .rss_kib, .out_bytes, .due, .why, .attempts[].span_ms)'
 	done
 }
 due() { titan --json show "$run/$1" | jq '.[0] | .due[:19] + "Z" | fromdateiso8601'; }
