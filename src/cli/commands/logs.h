@@ -59,6 +59,7 @@ struct line_sink {
 	bool with_run;                   /* the mark has the number of the run */
 	size_t width;                    /* of the widest mark, or less */
 	struct buf out;
+	struct buf searched;             /* with grep: the line that is searched */
 	struct buf *ring;                /* with tail: the last lines so far */
 	size_t ring_count, ring_room, ring_at;
 	bool damaged;

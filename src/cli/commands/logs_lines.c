@@ -145,18 +145,24 @@ static struct buf *line_place(struct line_sink *sink)
 	return place;
 }
 
+/* Search a copy with a NUL behind it: the line goes on in memory, and some systems look for a NUL there nevertheless. */
+static bool matches(struct line_sink *sink, struct slice text)
+{
+	regmatch_t match = { .rm_so = 0, .rm_eo = (regoff_t)text.len };
+
+	buf_clear(&sink->searched);
+	buf_add_slice(&sink->searched, text);
+	return regexec(sink->options->grep, buf_cstr(&sink->searched), 1, &match, REG_STARTEND) == 0;
+}
+
 static void put_line(struct line_sink *sink, const struct line_mark *mark, int stream, struct slice text, int64_t wall_ms)
 {
 	struct buf *out;
 
 	if (text.len > 0 && text.data[text.len - 1] == '\n')
 		text.len--;
-	if (sink->options->grep) {
-		regmatch_t match = { .rm_so = 0, .rm_eo = (regoff_t)text.len };
-
-		if (regexec(sink->options->grep, text.len ? (const char *)text.data : "", 1, &match, REG_STARTEND) != 0)
-			return;
-	}
+	if (sink->options->grep && !matches(sink, text))
+		return;
 	out = line_place(sink);
 	if (!out)
 		return;
@@ -272,6 +278,7 @@ void sink_free(struct line_sink *sink)
 {
 	for (size_t i = 0; i < sink->ring_room; i++)
 		buf_free(&sink->ring[i]);
+	buf_free(&sink->searched);
 	mem_free(sink->ring);
 	buf_free(&sink->out);
 }
