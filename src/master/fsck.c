@@ -6,7 +6,7 @@
 #include "core/core.h"
 #include "core/view/view.h"
 #include "proto/limits.h"
-#include "store/seal.h"
+#include "store/trailer.h"
 #include "store/store.h"
 #include "store/tables.h"
 
@@ -47,10 +47,10 @@ enum err fsck_store(const char *path, bool in_use, struct fsck *ret_fsck, struct
 	struct fsck fsck = { 0 };
 	struct store *store = NULL;
 	/*
-	 * Read the seal before the database is opened: closing another descriptor of the file would drop its
-	 * lock. A store in use has no seal.
+	 * Read the trailer before the database is opened: closing another descriptor of the file would drop its
+	 * lock. A store in use has no trailer.
 	 */
-	enum err err = in_use ? ERR_NONE : seal_check(path, &fsck.sealed, error);
+	enum err err = in_use ? ERR_NONE : trailer_check(path, &fsck.has_checksum, error);
 
 	if (err == ERR_NONE)
 		err = store_open(&options, &store, error);

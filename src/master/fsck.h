@@ -11,7 +11,7 @@
 struct fsck {
 	int version;                     /* version of the store's tables */
 	bool older;                      /* the store's version is older than ours, so only its pages were checked */
-	bool sealed;                     /* the store is a backup with a checksum, and the checksum is right */
+	bool has_checksum;               /* the store is a backup with a checksum, and the checksum is right */
 	uint64_t generation, turn, live_runs, live_jobs;
 };
 

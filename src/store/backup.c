@@ -19,7 +19,7 @@
 #include "proto/limits.h"
 #include "store/database.h"
 
-#define SPARE_LEAST 65536                /* room for the directory entry and for the seal behind the pages */
+#define SPARE_LEAST 65536                /* room for the directory entry and for the trailer behind the pages */
 
 enum err backup_error(const struct backup *backup, int result, struct error *error)
 {

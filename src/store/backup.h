@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Copies of the database while it is in use. A copy goes through four steps: write a part file, complete it (one file
- * without a log, checked and synced), seal it (seal.h; not if it becomes a store), rename it. So a file under the
+ * without a log, checked and synced), add its trailer (trailer.h; not if it becomes a store), rename it. So a file under the
  * final name is either complete or empty.
  */
 #ifndef TITAN_STORE_BACKUP_H

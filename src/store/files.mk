@@ -25,14 +25,14 @@ store_sources = \
 	src/store/restore.c \
 	src/store/ring.c \
 	src/store/ring.h \
-	src/store/seal.c \
-	src/store/seal.h \
 	src/store/store.c \
 	src/store/store.h \
 	src/store/tables.c \
 	src/store/tables.h \
 	src/store/thread.c \
 	src/store/thread.h \
+	src/store/trailer.c \
+	src/store/trailer.h \
 	src/store/write.c
 
 store_other = \

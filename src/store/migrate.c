@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "store/backup.h"
 #include "store/ladder.h"
-#include "store/seal.h"
+#include "store/trailer.h"
 
 #define OLD_PREFIX "old_"
 #define BACKUPS_MAX 1000
@@ -277,7 +277,7 @@ static enum err back_up(struct database *database, const char *path, struct erro
 	if (err == ERR_NONE)
 		err = backup_complete(part, error);
 	if (err == ERR_NONE)
-		err = seal_write(part, error);
+		err = trailer_write(part, error);
 	return err == ERR_NONE ? backup_place(part, path, error) : err;
 }
 

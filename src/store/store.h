@@ -125,7 +125,7 @@ struct store_query *store_answer(struct store *store);                   /* retu
 /* A copy into a part file (store/backup.h), made a few pages at a time between commits. */
 struct store_copy {
 	const char *part;
-	struct error error;              /* result of the copy: ERR_NONE if it is complete; it isn't sealed yet */
+	struct error error;              /* result of the copy: ERR_NONE if it is complete; it has no trailer yet */
 	struct store_copy *next;
 };
 

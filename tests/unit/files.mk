@@ -182,8 +182,8 @@ unit_programs = \
 	tests/unit/test_store_power \
 	tests/unit/test_store_restore \
 	tests/unit/test_store_rows \
-	tests/unit/test_store_seal \
 	tests/unit/test_store_thread \
+	tests/unit/test_store_trailer \
 	tests/unit/test_tui_cells \
 	tests/unit/test_tui_decide \
 	tests/unit/test_tui_field \
@@ -751,11 +751,11 @@ tests_unit_test_store_restore_LDADD = $(store_libs)
 tests_unit_test_store_rows_SOURCES = tests/unit/test_store_rows.c
 tests_unit_test_store_rows_LDADD = $(store_libs)
 
-tests_unit_test_store_seal_SOURCES = tests/unit/test_store_seal.c
-tests_unit_test_store_seal_LDADD = $(store_libs)
-
 tests_unit_test_store_thread_SOURCES = tests/unit/test_store_thread.c
 tests_unit_test_store_thread_LDADD = $(store_libs)
+
+tests_unit_test_store_trailer_SOURCES = tests/unit/test_store_trailer.c
+tests_unit_test_store_trailer_LDADD = $(store_libs)
 
 tests_unit_test_tui_cells_SOURCES = tests/unit/test_tui_cells.c
 tests_unit_test_tui_cells_LDADD = $(tui_libs)

@@ -10,7 +10,7 @@
 
 #include "greatest.h"
 #include "store/backup.h"
-#include "store/seal.h"
+#include "store/trailer.h"
 #include "store_fixture.h"
 
 GREATEST_MAIN_DEFS();
@@ -177,7 +177,7 @@ static bool make_copy(struct store *store, const char *file, struct error *error
 		box_sleep();
 	*error = copy.error;
 	return copy.error.code == ERR_NONE && backup_complete(file, error) == ERR_NONE &&
-	       seal_write(file, error) == ERR_NONE;
+	       trailer_write(file, error) == ERR_NONE;
 }
 
 static struct store *store_with_jobs(void)

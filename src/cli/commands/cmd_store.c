@@ -15,7 +15,7 @@
 #include "cli/show/look.h"
 #include "master/fsck.h"
 #include "store/backup.h"
-#include "store/seal.h"
+#include "store/trailer.h"
 #include "store/store.h"
 
 #define PART_SUFFIX ".titan-part"
@@ -44,7 +44,7 @@ static void tell_human(const struct cli *cli, const char *done, const char *path
 		buf_addf(out, " (generation %" PRIu64 ", turn %" PRIu64 ", %" PRIu64 " live run%s, %" PRIu64 " live job%s)",
 			 fsck->generation, fsck->turn, fsck->live_runs, fsck->live_runs == 1 ? "" : "s", fsck->live_jobs,
 			 fsck->live_jobs == 1 ? "" : "s");
-	if (file && !fsck->sealed)
+	if (file && !fsck->has_checksum)
 		buf_add_str(out, "\n  this file has no checksum, like all backups of an older titan: changed bytes "
 			"may go unnoticed");
 	if (kept && kept[0] != '\0') {
@@ -78,7 +78,7 @@ static void tell(struct cli *cli, const char *done, const char *path, const stru
 		json_u64(&json, fsck->live_jobs);
 		if (file) {
 			json_key(&json, "checksum");
-			json_bool(&json, fsck->sealed);
+			json_bool(&json, fsck->has_checksum);
 		}
 		if (kept) {
 			json_key(&json, "kept");
@@ -109,7 +109,7 @@ static enum err copy_checked(struct cli *cli, const char *part, struct fsck *ret
 		return err;
 	err = backup_complete(part, &cli->error);
 	if (err == ERR_NONE)
-		err = seal_write(part, &cli->error);
+		err = trailer_write(part, &cli->error);
 	if (err == ERR_NONE)
 		err = fsck_store(part, false, ret_fsck, &cli->error);
 	if (err != ERR_NONE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The seal is the text "titan backup sha256 HEX SIZE". `head -c -106 FILE | sha256sum` gives the same checksum. */
-#include "store/seal.h"
+/* The trailer is the text "titan backup sha256 HEX SIZE". `head -c -106 FILE | sha256sum` gives the same checksum. */
+#include "store/trailer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include "base/sha256.h"
 #include "store/store.h"
 
-#define SEAL_WORDS  "titan backup sha256 "
-#define SEAL_LEN    (sizeof(SEAL_WORDS) - 1 + 2 * SHA256_SIZE + 1 + 20 + 1)
+#define TRAILER_WORDS  "titan backup sha256 "
+#define TRAILER_LEN    (sizeof(TRAILER_WORDS) - 1 + 2 * SHA256_SIZE + 1 + 20 + 1)
 #define PIECE       (1u << 18)
 #define HEADER_LEN  100                  /* length of the header of SQLite's database file */
 
@@ -37,8 +37,8 @@ static int read_at(int fd, void *data, size_t len, int64_t at)
 	return 0;
 }
 
-/* Compute the seal of the first size bytes of a file. */
-static int make_seal(int fd, int64_t size, char ret_seal[SEAL_LEN + 1])
+/* Compute the trailer of the first size bytes of a file. */
+static int make_trailer(int fd, int64_t size, char ret_trailer[TRAILER_LEN + 1])
 {
 	uint8_t *piece = mem_alloc(PIECE);
 	uint8_t digest[SHA256_SIZE];
@@ -55,26 +55,26 @@ static int make_seal(int fd, int64_t size, char ret_seal[SEAL_LEN + 1])
 	}
 	mem_free(piece);
 	sha256_end(&hash, digest);
-	len = (size_t)snprintf(ret_seal, SEAL_LEN + 1, SEAL_WORDS);
+	len = (size_t)snprintf(ret_trailer, TRAILER_LEN + 1, TRAILER_WORDS);
 	for (size_t i = 0; i < SHA256_SIZE; i++)
-		len += (size_t)snprintf(ret_seal + len, SEAL_LEN + 1 - len, "%02x", digest[i]);
-	snprintf(ret_seal + len, SEAL_LEN + 1 - len, " %020" PRId64 "\n", size);
+		len += (size_t)snprintf(ret_trailer + len, TRAILER_LEN + 1 - len, "%02x", digest[i]);
+	snprintf(ret_trailer + len, TRAILER_LEN + 1 - len, " %020" PRId64 "\n", size);
 	return result;
 }
 
-enum err seal_write(const char *path, struct error *error)
+enum err trailer_write(const char *path, struct error *error)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	char seal[SEAL_LEN + 1];
+	char trailer[TRAILER_LEN + 1];
 	struct stat info;
 	int result = fd < 0 || fstat(fd, &info) < 0 ? -errno : 0;
 
 	if (result == 0)
-		result = make_seal(fd, info.st_size, seal);
+		result = make_trailer(fd, info.st_size, trailer);
 	if (result == 0 && lseek(fd, 0, SEEK_END) < 0)
 		result = -errno;
 	if (result == 0)
-		result = io_write_all(fd, seal, SEAL_LEN);
+		result = io_write_all(fd, trailer, TRAILER_LEN);
 	if (result == 0 && fsync(fd) < 0)
 		result = -errno;
 	if (fd >= 0)
@@ -82,7 +82,7 @@ enum err seal_write(const char *path, struct error *error)
 	return result == 0 ? ERR_NONE : error_system(error, -result, "can't write the checksum of %s", path);
 }
 
-/* ---- a file without a seal ---- */
+/* ---- a file without a trailer ---- */
 
 static uint32_t number_at(const uint8_t *header, size_t at, size_t len)
 {
@@ -134,30 +134,30 @@ static enum err check_length(int fd, const char *path, int64_t size, struct erro
 		"isn't a checksum: the backup was changed or cut off", path, (long long)size, (long long)wanted);
 }
 
-/* ---- a file with a seal ---- */
+/* ---- a file with a trailer ---- */
 
 static enum err compare(int fd, const char *path, int64_t size, const char *found, struct error *error)
 {
-	char seal[SEAL_LEN + 1];
-	int result = make_seal(fd, size, seal);
+	char trailer[TRAILER_LEN + 1];
+	int result = make_trailer(fd, size, trailer);
 
 	if (result < 0)
 		return error_system(error, -result, "can't read %s", path);
-	if (memcmp(seal, found, SEAL_LEN) == 0)
+	if (memcmp(trailer, found, TRAILER_LEN) == 0)
 		return ERR_NONE;
 	return error_set(error, ERR_STORE_TRUST, "the backup %s was changed after it was made: its checksum doesn't "
 		"match", path);
 }
 
-enum err seal_check(const char *path, bool *ret_sealed, struct error *error)
+enum err trailer_check(const char *path, bool *ret_found, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char found[SEAL_LEN + 1] = "";
+	char found[TRAILER_LEN + 1] = "";
 	struct stat info;
 	enum err err;
 	int result;
 
-	*ret_sealed = false;
+	*ret_found = false;
 	if (fd < 0 || fstat(fd, &info) < 0) {
 		err = error_system(error, errno, "can't read %s", path);
 		if (fd >= 0)
@@ -169,12 +169,12 @@ enum err seal_check(const char *path, bool *ret_sealed, struct error *error)
 		close(fd);
 		return ERR_NONE;
 	}
-	result = info.st_size < (off_t)SEAL_LEN ? 0 : read_at(fd, found, SEAL_LEN, info.st_size - (off_t)SEAL_LEN);
-	*ret_sealed = memcmp(found, SEAL_WORDS, sizeof(SEAL_WORDS) - 1) == 0;
+	result = info.st_size < (off_t)TRAILER_LEN ? 0 : read_at(fd, found, TRAILER_LEN, info.st_size - (off_t)TRAILER_LEN);
+	*ret_found = memcmp(found, TRAILER_WORDS, sizeof(TRAILER_WORDS) - 1) == 0;
 	if (result < 0)
 		err = error_system(error, -result, "can't read %s", path);
-	else if (*ret_sealed)
-		err = compare(fd, path, info.st_size - (off_t)SEAL_LEN, found, error);
+	else if (*ret_found)
+		err = compare(fd, path, info.st_size - (off_t)TRAILER_LEN, found, error);
 	else
 		err = check_length(fd, path, info.st_size, error);
 	close(fd);

@@ -4,17 +4,17 @@
 
 #include "greatest.h"
 #include "store/backup.h"
-#include "store/seal.h"
+#include "store/trailer.h"
 #include "store_box.h"
 
 #define FLIPS 300
-#define SEAL_LEN 106
+#define TRAILER_LEN 106
 
 static char file[sizeof(box_dir) + 16];
 static struct error error;
 
-/* A backup with rows, as titan backup makes one; sealed or as an older titan made it. */
-static bool make_backup(bool sealed)
+/* A backup with rows: with a trailer, or without one as an older titan made it. */
+static bool make_backup(bool has_trailer)
 {
 	struct store *store = box_start(0);
 	struct store_copy copy = { .part = file };
@@ -29,7 +29,7 @@ static bool make_backup(bool sealed)
 		box_sleep();
 	store_close(store);
 	return copy.error.code == ERR_NONE && backup_complete(file, &error) == ERR_NONE &&
-	       (!sealed || seal_write(file, &error) == ERR_NONE);
+	       (!has_trailer || trailer_write(file, &error) == ERR_NONE);
 }
 
 static void write_file(const struct buf *bytes)
@@ -48,34 +48,34 @@ TEST every_bit_of_a_backup_counts(void)
 {
 	struct buf bytes = { 0 };
 	uint64_t random = 22;
-	bool sealed;
+	bool has_trailer;
 
 	ASSERT(make_backup(true));
-	ASSERT_EQ_FMT(ERR_NONE, seal_check(file, &sealed, &error), "%d");
-	ASSERT(sealed);
+	ASSERT_EQ_FMT(ERR_NONE, trailer_check(file, &has_trailer, &error), "%d");
+	ASSERT(has_trailer);
 	read_back(&bytes);
-	/* By chance over all of it, then each of the seal. */
-	for (size_t i = 0; i < FLIPS + SEAL_LEN * 8; i++) {
+	/* Random bits of the whole file, then each bit of the trailer. */
+	for (size_t i = 0; i < FLIPS + TRAILER_LEN * 8; i++) {
 		size_t bit;
 
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		bit = i < FLIPS ? (size_t)(random >> 20) % (bytes.len * 8) : (bytes.len - SEAL_LEN) * 8 + i - FLIPS;
+		bit = i < FLIPS ? (size_t)(random >> 20) % (bytes.len * 8) : (bytes.len - TRAILER_LEN) * 8 + i - FLIPS;
 		bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		write_file(&bytes);
-		ASSERT_EQ_FMT(ERR_STORE_TRUST, seal_check(file, &sealed, &error), "%d");
+		ASSERT_EQ_FMT(ERR_STORE_TRUST, trailer_check(file, &has_trailer, &error), "%d");
 		bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	write_file(&bytes);
-	ASSERT_EQ_FMT(ERR_NONE, seal_check(file, &sealed, &error), "%d");
+	ASSERT_EQ_FMT(ERR_NONE, trailer_check(file, &has_trailer, &error), "%d");
 	buf_free(&bytes);
 	PASS();
 }
 
-/* Also a copy of the seal, and the file twice: each ends with words that look right. */
-TEST nothing_may_follow_a_seal(void)
+/* Also a copy of the trailer, and the file twice: each ends with words that look right. */
+TEST nothing_may_follow_a_trailer(void)
 {
 	struct buf whole = { 0 };
-	bool sealed;
+	bool has_trailer;
 
 	ASSERT(make_backup(true));
 	read_back(&whole);
@@ -85,47 +85,47 @@ TEST nothing_may_follow_a_seal(void)
 		buf_add(&bytes, whole.data, whole.len);
 		buf_add(&bytes, whole.data + whole.len - junk, junk);
 		write_file(&bytes);
-		ASSERT_EQ_FMT(ERR_STORE_TRUST, seal_check(file, &sealed, &error), "%d");
+		ASSERT_EQ_FMT(ERR_STORE_TRUST, trailer_check(file, &has_trailer, &error), "%d");
 		buf_free(&bytes);
 	}
 	buf_free(&whole);
 	PASS();
 }
 
-TEST a_cut_seal_is_refused(void)
+TEST a_cut_trailer_is_refused(void)
 {
 	struct buf whole = { 0 };
-	bool sealed;
+	bool has_trailer;
 
 	ASSERT(make_backup(true));
 	read_back(&whole);
-	for (size_t cut = 1; cut < SEAL_LEN; cut++) {
+	for (size_t cut = 1; cut < TRAILER_LEN; cut++) {
 		buf_cut(&whole, whole.len - 1);
 		write_file(&whole);
-		ASSERT_EQ_FMT(ERR_STORE_TRUST, seal_check(file, &sealed, &error), "%d");
+		ASSERT_EQ_FMT(ERR_STORE_TRUST, trailer_check(file, &has_trailer, &error), "%d");
 	}
 	buf_free(&whole);
 	PASS();
 }
 
-TEST a_backup_of_an_older_titan_has_no_seal(void)
+TEST a_backup_of_an_older_titan_has_no_trailer(void)
 {
 	struct buf bytes = { 0 };
-	bool sealed = true;
+	bool has_trailer = true;
 
 	ASSERT(make_backup(false));
-	ASSERT_EQ_FMT(ERR_NONE, seal_check(file, &sealed, &error), "%d");
-	ASSERT_FALSE(sealed);
+	ASSERT_EQ_FMT(ERR_NONE, trailer_check(file, &has_trailer, &error), "%d");
+	ASSERT_FALSE(has_trailer);
 	read_back(&bytes);
 	buf_add_byte(&bytes, 'x');
 	write_file(&bytes);
-	ASSERT_EQ_FMT(ERR_STORE_TRUST, seal_check(file, &sealed, &error), "%d");
+	ASSERT_EQ_FMT(ERR_STORE_TRUST, trailer_check(file, &has_trailer, &error), "%d");
 	buf_free(&bytes);
 	PASS();
 }
 
 /* SQLite doesn't look behind the last page. */
-TEST a_sealed_backup_is_a_database(void)
+TEST a_backup_with_a_trailer_is_a_database(void)
 {
 	struct restored restored;
 	char path[sizeof(box_dir) + 16];
@@ -136,15 +136,15 @@ TEST a_sealed_backup_is_a_database(void)
 	PASS();
 }
 
-SUITE(store_seal)
+SUITE(store_trailer)
 {
 	SET_SETUP(box_setup_cb, NULL);
 	SET_TEARDOWN(box_teardown_cb, NULL);
 	RUN_TEST(every_bit_of_a_backup_counts);
-	RUN_TEST(nothing_may_follow_a_seal);
-	RUN_TEST(a_cut_seal_is_refused);
-	RUN_TEST(a_backup_of_an_older_titan_has_no_seal);
-	RUN_TEST(a_sealed_backup_is_a_database);
+	RUN_TEST(nothing_may_follow_a_trailer);
+	RUN_TEST(a_cut_trailer_is_refused);
+	RUN_TEST(a_backup_of_an_older_titan_has_no_trailer);
+	RUN_TEST(a_backup_with_a_trailer_is_a_database);
 }
 
 GREATEST_MAIN_DEFS();
@@ -153,6 +153,6 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	box_in_memory();
-	RUN_SUITE(store_seal);
+	RUN_SUITE(store_trailer);
 	GREATEST_MAIN_END();
 }
