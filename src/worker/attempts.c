@@ -188,7 +188,7 @@ static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct sp
 
 static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const int output_fds[2])
 {
-	char dir[PATH_MAX + 40], token[TOKEN_TEXT], *at = attempt->strings;
+	char dir[PATH_MAX + 40], token[JOB_TOKEN_TEXT], *at = attempt->strings;
 	struct env_facts facts = { .run = attempt->run, .job = attempt->job, .epoch = attempt->epoch, .dir = dir,
 				   .mark = keeper->mark, .token = token };
 	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = output_fds[0],
@@ -199,7 +199,7 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	int fault;
 
 	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, keeper->path, attempt->space->id);
-	token_write(keeper->secret, attempt->job, attempt->epoch, token);
+	job_token_write(keeper->secret, attempt->job, attempt->epoch, token);
 	request.argv = list_strings(&keeper->pointers, &at, attempt->argc);
 	request.envp = env_compose(&keeper->env, &facts, at, attempt->envc);
 	request.path = keeper->env.path;

@@ -104,7 +104,7 @@ static enum err may_speak(const struct link *link, struct slice token, uint64_t 
 	const struct held *held;
 	size_t count = 0;
 
-	if (!token_read(link->secret, token, ret_job, ret_epoch))
+	if (!job_token_read(link->secret, token, ret_job, ret_epoch))
 		return error_set(error, ERR_DENIED, "TITAN_TOKEN doesn't belong to a job of this worker; only its "
 			"jobs may use this socket");
 	held = held_find(link, *ret_job, *ret_epoch);
@@ -244,11 +244,11 @@ bool callers_open(struct link *link, struct error *error)
 	snprintf(below, sizeof(below), "worker/%s", link->options->name);
 	statedir_path(&link->options->statedir, below, path);
 	dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	result = dir_fd >= 0 ? token_secret_open(dir_fd, link->secret) : -errno;
+	result = dir_fd >= 0 ? job_token_secret(dir_fd, link->secret) : -errno;
 	if (dir_fd >= 0)
 		close(dir_fd);
 	if (result == 0)
-		result = statedir_listen_in(path, TOKEN_SOCKET, &fd);
+		result = statedir_listen_in(path, JOB_TOKEN_SOCKET, &fd);
 	if (result < 0) {
 		error_system(error, -result, "can't make the socket for jobs in %s", path);
 		return false;

@@ -20,6 +20,8 @@ worker_sources = \
 	src/worker/home.h \
 	src/worker/ipc.c \
 	src/worker/ipc.h \
+	src/worker/job_token.c \
+	src/worker/job_token.h \
 	src/worker/keeper.c \
 	src/worker/keeper.h \
 	src/worker/keeper_link.c \
@@ -51,8 +53,6 @@ worker_sources = \
 	src/worker/spool.h \
 	src/worker/system.c \
 	src/worker/system.h \
-	src/worker/token.c \
-	src/worker/token.h \
 	src/worker/tree.c \
 	src/worker/tree.h \
 	src/worker/worker.h

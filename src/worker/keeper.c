@@ -163,10 +163,10 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 				 keeper->options->pool);
 	keeper->ledger = ledger_new(keeper->slots);
 	ledger_offer(keeper->ledger, &offers);
-	snprintf(socket, sizeof(socket), "%s/" TOKEN_SOCKET, keeper->path);
+	snprintf(socket, sizeof(socket), "%s/" JOB_TOKEN_SOCKET, keeper->path);
 	env_init(&keeper->env, keeper->options->name, keeper->options->statedir.cluster, socket);
 	rand_system(keeper->instance, sizeof(keeper->instance));
-	secret = token_secret_open(keeper->dir_fd, keeper->secret);
+	secret = job_token_secret(keeper->dir_fd, keeper->secret);
 	if (secret < 0)
 		return error_system(error, -secret, "can't store the secret of worker %s in %s", keeper->options->name,
 				    keeper->path);

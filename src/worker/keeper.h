@@ -18,7 +18,7 @@
 #include "worker/ledger.h"
 #include "worker/space.h"
 #include "worker/spool.h"
-#include "worker/token.h"
+#include "worker/job_token.h"
 #include "worker/tree.h"
 #include "worker/worker.h"
 
@@ -82,7 +82,7 @@ struct keeper {
 	char mark[HOME_MARK_SIZE];
 	uint8_t boot_id[16];
 	uint8_t instance[16];
-	uint8_t secret[TOKEN_SECRET];
+	uint8_t secret[JOB_TOKEN_SECRET];
 	uint32_t slots;
 	/* The worker's resources for the link: NAME=N with commas in between. */
 	char offers_text[LIMIT_RESOURCES_TEXT_MAX];

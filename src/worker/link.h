@@ -20,7 +20,7 @@
 #include "worker/ipc.h"
 #include "worker/callers.h"
 #include "worker/system.h"
-#include "worker/token.h"
+#include "worker/job_token.h"
 #include "worker/worker.h"
 
 #define LIVE_TAIL_SIZE ((size_t)65536)     /* most of a stream's newest bytes sent at once for live viewing */
@@ -116,7 +116,7 @@ struct link {
 	struct ev_timer young_timer, coalesce;
 	struct ev_timer live_tail;         /* timer, runs while any attempt's output is over the kept beginning */
 
-	uint8_t secret[TOKEN_SECRET];
+	uint8_t secret[JOB_TOKEN_SECRET];
 	struct listener *caller_listener;
 	struct caller_entry *callers;    /* connections of jobs, newest first */
 	size_t caller_count;

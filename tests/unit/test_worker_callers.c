@@ -2,7 +2,7 @@
 /* Jobs that speak to the master through their worker: who may, how many at once, and for how long. */
 #include "greatest.h"
 #include "link_rig.h"
-#include "worker/token.h"
+#include "worker/job_token.h"
 
 GREATEST_MAIN_DEFS();
 
@@ -11,19 +11,19 @@ static int call(void)
 {
 	int fd;
 
-	return statedir_connect_in(below("worker/w1"), TOKEN_SOCKET, &fd) == 0 ? fd : -1;
+	return statedir_connect_in(below("worker/w1"), JOB_TOKEN_SOCKET, &fd) == 0 ? fd : -1;
 }
 
 static bool say_hello(int fd, uint64_t job, uint64_t epoch)
 {
-	uint8_t secret[TOKEN_SECRET];
-	char token[TOKEN_TEXT];
+	uint8_t secret[JOB_TOKEN_SECRET];
+	char token[JOB_TOKEN_TEXT];
 	struct msg_hello hello = { .version = 2, .kind = PEER_CLIENT };
 	struct buf frame = { 0 };
 	int dir_fd = open(below("worker/w1"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool said = dir_fd >= 0 && token_secret_open(dir_fd, secret) == 0;
+	bool said = dir_fd >= 0 && job_token_secret(dir_fd, secret) == 0;
 
-	token_write(secret, job, epoch, token);
+	job_token_write(secret, job, epoch, token);
 	hello.token = slice_str(token);
 	message_encode(&frame, OP_HELLO, &hello);
 	said = said && io_write_all(fd, frame.data, frame.len) == 0;

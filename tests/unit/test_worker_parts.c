@@ -14,7 +14,7 @@
 #include "worker/offers.h"
 #include "worker/space.h"
 #include "worker/system.h"
-#include "worker/token.h"
+#include "worker/job_token.h"
 #include "worker/tree.h"
 
 #include "greatest.h"
@@ -108,54 +108,54 @@ TEST env_compares_whole_names(void)
 
 TEST tokens_prove_one_attempt(void)
 {
-	uint8_t secret[TOKEN_SECRET] = { 1, 2, 3 }, other[TOKEN_SECRET] = { 1, 2, 4 };
-	char token[TOKEN_TEXT], longer[TOKEN_TEXT + 4];
+	uint8_t secret[JOB_TOKEN_SECRET] = { 1, 2, 3 }, other[JOB_TOKEN_SECRET] = { 1, 2, 4 };
+	char token[JOB_TOKEN_TEXT], longer[JOB_TOKEN_TEXT + 4];
 	uint64_t job = 0, epoch = 0;
 
-	token_write(secret, UINT64_MAX, UINT64_MAX, token);
-	ASSERT(strlen(token) < TOKEN_TEXT - 1);
-	token_write(secret, 12, 3, token);
-	ASSERT(token_read(secret, slice_str(token), &job, &epoch));
+	job_token_write(secret, UINT64_MAX, UINT64_MAX, token);
+	ASSERT(strlen(token) < JOB_TOKEN_TEXT - 1);
+	job_token_write(secret, 12, 3, token);
+	ASSERT(job_token_read(secret, slice_str(token), &job, &epoch));
 	ASSERT_EQ(12, job);
 	ASSERT_EQ(3, epoch);
-	ASSERT_FALSE(token_read(other, slice_str(token), &job, &epoch));
+	ASSERT_FALSE(job_token_read(other, slice_str(token), &job, &epoch));
 	/* Another's number, another way to write it, a piece of it, more than it. */
 	token[1] = '3';
-	ASSERT_FALSE(token_read(secret, slice_str(token), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_str(token), &job, &epoch));
 	token[1] = '2';
 	/* The same job's next attempt. */
 	ASSERT_EQ('3', token[3]);
 	token[3] = '4';
-	ASSERT_FALSE(token_read(secret, slice_str(token), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_str(token), &job, &epoch));
 	token[3] = '3';
 	snprintf(longer, sizeof(longer), "0%s", token);
-	ASSERT_FALSE(token_read(secret, slice_str(longer), &job, &epoch));
-	ASSERT_FALSE(token_read(secret, slice_make(token, strlen(token) - 1), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_str(longer), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_make(token, strlen(token) - 1), &job, &epoch));
 	snprintf(longer, sizeof(longer), "%s0", token);
-	ASSERT_FALSE(token_read(secret, slice_str(longer), &job, &epoch));
-	ASSERT_FALSE(token_read(secret, slice_str(""), &job, &epoch));
-	ASSERT_FALSE(token_read(secret, slice_str("."), &job, &epoch));
-	ASSERT_FALSE(token_read(secret, slice_str("12.3"), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_str(longer), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_str(""), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_str("."), &job, &epoch));
+	ASSERT_FALSE(job_token_read(secret, slice_str("12.3"), &job, &epoch));
 	PASS();
 }
 
 TEST the_secret_is_made_once(void)
 {
 	char dir[SCRATCH_SIZE];
-	uint8_t first[TOKEN_SECRET], second[TOKEN_SECRET];
+	uint8_t first[JOB_TOKEN_SECRET], second[JOB_TOKEN_SECRET];
 	struct stat st;
 	int dir_fd;
 
 	scratch_new("secret", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ASSERT_EQ(0, token_secret_open(dir_fd, first));
-	ASSERT_EQ(0, token_secret_open(dir_fd, second));
+	ASSERT_EQ(0, job_token_secret(dir_fd, first));
+	ASSERT_EQ(0, job_token_secret(dir_fd, second));
 	ASSERT_EQ(0, memcmp(first, second, sizeof(first)));
 	ASSERT_EQ(0, fstatat(dir_fd, "secret", &st, 0));
 	ASSERT_EQ(0600, st.st_mode & 07777);
 	/* One that was cut short proves nothing. */
 	ASSERT_EQ(0, io_write_file(dir_fd, "secret", "short", 5, 0600));
-	ASSERT_EQ(0, token_secret_open(dir_fd, second));
+	ASSERT_EQ(0, job_token_secret(dir_fd, second));
 	ASSERT(memcmp(first, second, sizeof(first)) != 0);
 	close(dir_fd);
 	io_remove_tree(AT_FDCWD, dir);
