@@ -79,7 +79,7 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 		app_notice(app, true, "%s", why);
 	app->retry_at_ms = retry_at_ms;
 	app->runs_id = app->graph_id = app->act_id = 0;
-	if (app->overlay == OVERLAY_CONFIRM || app->overlay == OVERLAY_DECIDE)
+	if (app->overlay == OVERLAY_CONFIRM || app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
 	app->dirty = true;
 }
@@ -134,7 +134,7 @@ static void take_error(struct app *app, const struct msg_error *msg)
 		model_plain(msg->next, next, sizeof next);
 	if (msg->id != 0 && msg->id == app->log.request)
 		app->log.asked = false, app->log.ended = true;
-	if (msg->id != 0 && msg->id == app->decide.request && app->overlay == OVERLAY_DECIDE)
+	if (msg->id != 0 && msg->id == app->gate.request && app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
 	if (msg->id != 0 && msg->id == app->graph_id)
 		app->model.graph.complete = true;
@@ -154,8 +154,8 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 {
 	enum query_what what;
 
-	if (op == OP_SNAPSHOT && app->decide.request != 0 && ((const struct msg_snapshot *)msg)->id == app->decide.request) {
-		decide_take(app, msg);
+	if (op == OP_SNAPSHOT && app->gate.request != 0 && ((const struct msg_snapshot *)msg)->id == app->gate.request) {
+		gate_dialog_take(app, msg);
 		return;
 	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {

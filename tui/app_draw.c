@@ -180,8 +180,8 @@ void app_draw(struct app *app, struct grid *grid, int64_t now_ms)
 	hints_draw(app, pane_cut(pane, 0, pane.height - 1, pane.width, 1));
 	if (app->overlay == OVERLAY_CONFIRM)
 		confirm_draw(app, pane);
-	if (app->overlay == OVERLAY_DECIDE)
-		decide_draw(app, pane);
+	if (app->overlay == OVERLAY_GATE)
+		gate_dialog_draw(app, pane);
 	if (app->link == LINK_STALE) {
 		grid_dim(grid);
 		header_draw(app, pane, now_ms);

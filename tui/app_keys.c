@@ -344,7 +344,7 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_APPROVE:
 	case ACTION_REJECT:
 	case ACTION_PUSHBACK:
-		decide_ask(app, action);
+		gate_dialog_open(app, action);
 		break;
 	case ACTION_HELP:
 		app->overlay = OVERLAY_HELP;
@@ -369,7 +369,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 {
 	bool pasted = (key & TUI_KEY_PASTED) != 0;
 
-	if (pasted && app->overlay != OVERLAY_FIND && app->overlay != OVERLAY_COMMAND && !decide_edits(app))
+	if (pasted && app->overlay != OVERLAY_FIND && app->overlay != OVERLAY_COMMAND && !gate_dialog_edits(app))
 		return;
 	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
 		/* The window is too small to show anything, so nothing may be changed. */
@@ -388,8 +388,8 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 		command_key(app, key);
 	else if (app->overlay == OVERLAY_CONFIRM)
 		confirm_key(app, key);
-	else if (app->overlay == OVERLAY_DECIDE)
-		decide_key(app, key);
+	else if (app->overlay == OVERLAY_GATE)
+		gate_dialog_key(app, key);
 	else if (app->overlay == OVERLAY_HELP)
 		help_key(app, key);
 	else

@@ -15,7 +15,7 @@
 #define DAG_NAME_MOST 28                 /* most cells of a name in the graph */
 #define WIDE_WIDTH 140                   /* from this width on, panes stand side by side */
 
-enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_DECIDE, OVERLAY_COMMAND };
+enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_GATE, OVERLAY_COMMAND };
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE };
 
 enum dag_row_kind { ROW_NODE, ROW_LINK, ROW_MEMBER, ROW_MORE };
@@ -85,9 +85,9 @@ struct view_target {                          /* what a confirmation is about, f
 	struct arena arena;
 };
 
-enum decide_field { DECIDE_REASON, DECIDE_TARGET };
+enum gate_field { GATE_REASON, GATE_TARGET };
 
-struct decide_view {                     /* a decision on a gate, frozen when the dialog opened */
+struct gate_dialog {                     /* a decision on a gate, frozen when the dialog opened */
 	enum act_verb verb;
 	uint64_t run, request;
 	uint8_t job[LIMIT_NAME_MAX_LEN + 24];
@@ -96,7 +96,7 @@ struct decide_view {                     /* a decision on a gate, frozen when th
 	uint8_t digest[64];
 	size_t digest_len;
 	char question[300], unblocks[400], votes[80];    /* escaped */
-	enum decide_field field;         /* the field being typed */
+	enum gate_field field;           /* the field being typed */
 	char text[2][512];
 	size_t len[2];
 };
@@ -112,7 +112,7 @@ struct app {
 	int help_top;
 	int help_lines, help_page;
 	struct view_target target;
-	struct decide_view decide;
+	struct gate_dialog gate;
 
 	uint64_t run;                    /* the selected run; 0: none yet */
 	uint64_t wanted_run;             /* the run asked for on the command line, until it is selected */
@@ -164,12 +164,12 @@ void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
 void send_command(struct app *app, struct slice text);
 
-/* dialog_decide.c: decisions on gates */
-void decide_ask(struct app *app, enum action action);    /* opens the dialog for the selected job */
-void decide_take(struct app *app, const struct msg_snapshot *msg);
-bool decide_edits(const struct app *app);                /* is text being typed? Then a paste counts as text */
-void decide_key(struct app *app, uint32_t key);
-void decide_draw(struct app *app, struct pane pane);
+/* dialog_gate.c: decisions on gates */
+void gate_dialog_open(struct app *app, enum action action);      /* for the selected job */
+void gate_dialog_take(struct app *app, const struct msg_snapshot *msg);
+bool gate_dialog_edits(const struct app *app);   /* is text being typed? Then a paste counts as text */
+void gate_dialog_key(struct app *app, uint32_t key);
+void gate_dialog_draw(struct app *app, struct pane pane);
 
 /* app_keys.c */
 /* Adds a character to a text, or removes the last one. */

@@ -185,7 +185,7 @@ unit_programs = \
 	tests/unit/test_store_thread \
 	tests/unit/test_store_trailer \
 	tests/unit/test_tui_cells \
-	tests/unit/test_tui_decide \
+	tests/unit/test_tui_dialog_gate \
 	tests/unit/test_tui_field \
 	tests/unit/test_tui_input \
 	tests/unit/test_tui_lanes \
@@ -760,8 +760,8 @@ tests_unit_test_store_trailer_LDADD = $(store_libs)
 tests_unit_test_tui_cells_SOURCES = tests/unit/test_tui_cells.c
 tests_unit_test_tui_cells_LDADD = $(tui_libs)
 
-tests_unit_test_tui_decide_SOURCES = tests/unit/test_tui_decide.c
-tests_unit_test_tui_decide_LDADD = $(tui_libs)
+tests_unit_test_tui_dialog_gate_SOURCES = tests/unit/test_tui_dialog_gate.c
+tests_unit_test_tui_dialog_gate_LDADD = $(tui_libs)
 
 tests_unit_test_tui_field_SOURCES = tests/unit/test_tui_field.c
 tests_unit_test_tui_field_LDADD = $(tui_libs)

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The dialog for a decision on a gate: approve, reject, push back. The gate is frozen when the key is
+ * pressed. What the master then says of the gate is shown, and its digest is sent with the decision: if the
+ * gate has changed since, the master refuses. A reason is typed first; then only y confirms.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tui/model_internal.h"
+#include "tui/views.h"
+
+#define UNBLOCKS_SHOWN 4
+
+static const struct {
+	enum act_verb verb;
+	enum action action;
+	const char *title, *word, *done;
+	bool reason;                     /* a reason is required */
+} verbs[] = {
+	{ ACT_APPROVE, ACTION_APPROVE, "APPROVE", "approve", "approved", false },
+	{ ACT_REJECT, ACTION_REJECT, "REJECT", "reject", "rejected", true },
+	{ ACT_PUSHBACK, ACTION_PUSHBACK, "PUSH BACK", "push back", "pushed back", true },
+};
+
+static size_t verb_at(enum act_verb verb)
+{
+	size_t at = 0;
+
+	while (verbs[at].verb != verb)
+		at++;
+	return at;
+}
+
+static struct slice job_of(const struct gate_dialog *gate)
+{
+	return slice_make(gate->job, gate->job_len);
+}
+
+void gate_dialog_open(struct app *app, enum action action)
+{
+	const struct dag_row *row = dag_selected(app);
+	const struct tui_graph *graph = &app->model.graph;
+	struct gate_dialog *gate = &app->gate;
+	size_t at = 0;
+	struct slice name;
+	char plain[64];
+
+	if (!row)
+		return;
+	while (verbs[at].action != action)
+		at++;
+	name = graph->jobs[row->job].name;
+	if (app->link != LINK_LIVE) {
+		app_notice(app, true, "not connected to the master: nothing can be changed now");
+	} else if (app->role < ROLE_APPROVER || app->role == ROLE_WORKER) {
+		app_notice(app, true, "you have no right to decide; the role approver is needed");
+	} else if (graph->states[row->job] != STATE_APPROVAL || name.len > sizeof gate->job) {
+		app_notice(app, false, "%s isn't a gate that waits for people, so it can't be decided",
+			model_plain(name, plain, sizeof plain));
+	} else {
+		*gate = (struct gate_dialog){ .verb = verbs[at].verb, .run = graph->run, .job_len = name.len,
+			.field = action == ACTION_PUSHBACK ? GATE_TARGET : GATE_REASON };
+		memcpy(gate->job, name.data, name.len);
+		gate->request = send_query_job(app, gate->run, job_of(gate));
+		app->overlay = OVERLAY_GATE;
+	}
+}
+
+/* List the jobs that the gate unblocks: the first few names and how many more. */
+static void describe_unblocked(struct gate_dialog *gate, const struct rec_job_row *row)
+{
+	size_t used = 0;
+
+	gate->unblocks[0] = '\0';
+	for (size_t i = 0; i < row->unblocks.n && i < UNBLOCKS_SHOWN && used + 1 < sizeof gate->unblocks; i++) {
+		char name[64];
+
+		used += (size_t)snprintf(gate->unblocks + used, sizeof gate->unblocks - used, "%s%s", i ? ", " : "unblocks ",
+			model_plain(row->unblocks.at[i], name, sizeof name));
+	}
+	if (row->unblocks.n > UNBLOCKS_SHOWN && used + 1 < sizeof gate->unblocks)
+		snprintf(gate->unblocks + used, sizeof gate->unblocks - used, " and %zu more",
+			row->unblocks.n - UNBLOCKS_SHOWN);
+}
+
+void gate_dialog_take(struct app *app, const struct msg_snapshot *msg)
+{
+	struct gate_dialog *gate = &app->gate;
+	const struct rec_job_row *row = msg->jobs.n > 0 ? &msg->jobs.at[0] : NULL;
+
+	if (app->overlay != OVERLAY_GATE || gate->known)
+		return;
+	if (!row || row->state != STATE_APPROVAL || row->digest.len == 0 || row->digest.len > sizeof gate->digest) {
+		app->overlay = OVERLAY_NONE;
+		app_notice(app, false, "the gate no longer waits for a decision; nothing was decided");
+		return;
+	}
+	gate->known = true;
+	gate->digest_len = row->digest.len;
+	memcpy(gate->digest, row->digest.data, row->digest.len);
+	model_plain(row->gate_message, gate->question, sizeof gate->question);
+	snprintf(gate->votes, sizeof gate->votes, "%" PRIu64 " of %" PRIu64 " people have approved", row->gate_have,
+		row->gate_count);
+	describe_unblocked(gate, row);
+}
+
+bool gate_dialog_edits(const struct app *app)
+{
+	return app->overlay == OVERLAY_GATE && !app->gate.confirm;
+}
+
+static void dialog_send(struct app *app)
+{
+	struct gate_dialog *gate = &app->gate;
+	struct msg_act act = { .verb = gate->verb, .run = gate->run, .job = job_of(gate),
+		.text = slice_make(gate->text[GATE_REASON], gate->len[GATE_REASON]),
+		.target = slice_make(gate->text[GATE_TARGET], gate->len[GATE_TARGET]),
+		.digest = slice_make(gate->digest, gate->digest_len) };
+
+	app->act_first = app->next_id;
+	app->act_sum = 0;
+	app->act_word = verbs[verb_at(gate->verb)].done;
+	send_act(app, &act);
+	app_notice(app, false, "the decision was sent");
+}
+
+/* Go to the field that still has to be filled (target, reason), or to the confirmation. */
+static void dialog_enter(struct app *app)
+{
+	struct gate_dialog *gate = &app->gate;
+
+	if (gate->verb == ACT_PUSHBACK && gate->len[GATE_TARGET] == 0)
+		gate->field = GATE_TARGET;
+	else if (verbs[verb_at(gate->verb)].reason && gate->len[GATE_REASON] == 0)
+		gate->field = GATE_REASON;
+	else
+		gate->confirm = gate->known;
+}
+
+void gate_dialog_key(struct app *app, uint32_t key)
+{
+	struct gate_dialog *gate = &app->gate;
+
+	if (gate->confirm) {
+		app->overlay = OVERLAY_NONE;
+		if (key == 'y' && app->link == LINK_LIVE)
+			dialog_send(app);
+		else
+			app_notice(app, false, "nothing was decided");
+	} else if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C')) {
+		app->overlay = OVERLAY_NONE;
+		app_notice(app, false, "nothing was decided");
+	} else if (key == TUI_KEY_ENTER) {
+		dialog_enter(app);
+	} else if (key == TUI_KEY_UP || key == TUI_KEY_DOWN || key == '\t') {
+		if (gate->verb == ACT_PUSHBACK)
+			gate->field = gate->field == GATE_TARGET ? GATE_REASON : GATE_TARGET;
+	} else {
+		edit_text(gate->text[gate->field], &gate->len[gate->field], sizeof gate->text[0], key);
+	}
+}
+
+static void field_draw(const struct app *app, struct pane pane, int y, enum gate_field field, const char *label)
+{
+	const struct gate_dialog *gate = &app->gate;
+	bool here = !gate->confirm && gate->field == field;
+	int x = pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, here ? STYLE_BOLD : 0), label);
+	size_t room = (size_t)(pane.width > x + 2 ? pane.width - x - 2 : 0), skip = 0;
+
+	/* Show the end of a long text, where the typing happens. */
+	if (gate->len[field] > room)
+		skip = gate->len[field] - room;
+	while (skip < gate->len[field] && (gate->text[field][skip] & 0xc0) == 0x80)
+		skip++;
+	x = pane_foreign(pane, x, y, (struct style){ 0 }, slice_make(gate->text[field] + skip, gate->len[field] - skip));
+	if (here)
+		pane_str(pane, x, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE), " ");
+}
+
+void gate_dialog_draw(struct app *app, struct pane pane)
+{
+	const struct gate_dialog *gate = &app->gate;
+	size_t at = verb_at(gate->verb);
+	struct style edge = theme_style(&app->theme, at == 0 ? COLOUR_GREEN : COLOUR_RED, STYLE_BOLD), plain = { 0 };
+	int width = pane.width < 74 ? pane.width - 4 : 72;
+	struct pane box = pane_cut(pane, (pane.width - width) / 2, pane.height / 2 - 6, width, 12);
+	struct pane inner = pane_cut(box, 2, 0, width - 4, 12);
+	char name[200], line[260];
+
+	pane_clear(box, plain);
+	pane_title(box, 0, edge, app->theme.ascii, verbs[at].title);
+	model_plain(job_of(gate), name, sizeof name);
+	snprintf(line, sizeof line, "%" PRIu64 "/%s", gate->run, name);
+	pane_clipped(inner, 0, 2, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), slice_str(line),
+		app->theme.ascii);
+	if (!gate->known)
+		pane_str(inner, 0, 3, plain, "asking the master what the gate is about..");
+	pane_clipped(inner, 0, 3, gate->known ? inner.width : 0, plain, slice_str(gate->question), app->theme.ascii);
+	pane_clipped(inner, 0, 4, inner.width, plain, slice_str(gate->unblocks), app->theme.ascii);
+	pane_clipped(inner, 0, 5, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), slice_str(gate->votes),
+		app->theme.ascii);
+	if (gate->verb == ACT_PUSHBACK)
+		field_draw(app, inner, 7, GATE_TARGET, "back to> ");
+	field_draw(app, inner, 8, GATE_REASON, verbs[at].reason ? "reason> " : "reason (may be empty)> ");
+	if (gate->confirm)
+		snprintf(line, sizeof line, "y  %s        any other key  do nothing (default)", verbs[at].word);
+	else
+		snprintf(line, sizeof line, "Enter  go on        Esc  close%s",
+			gate->verb == ACT_PUSHBACK ? "        Tab  the other line" : "");
+	pane_str(inner, 0, 10, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), line);
+	pane_title(pane_cut(box, 0, 11, width, 1), 0, edge, app->theme.ascii, "");
+}
