@@ -30,12 +30,12 @@ static const struct { const char *word, *fields; } words[] = {
 	{ "@hourly", "0 * * * *" },
 };
 
-struct scan {
+struct cron_scan {
 	struct slice text;
 	size_t at;
 };
 
-static int peek(const struct scan *scan)
+static int peek(const struct cron_scan *scan)
 {
 	return scan->at < scan->text.len ? scan->text.data[scan->at] : -1;
 }
@@ -45,7 +45,7 @@ static bool is_digit(int byte)
 	return byte >= '0' && byte <= '9';
 }
 
-static bool take_name(struct scan *scan, const struct field *field, unsigned *ret)
+static bool take_name(struct cron_scan *scan, const struct field *field, unsigned *ret)
 {
 	for (size_t i = 0; field->names[i]; i += 3) {
 		if (scan->text.len - scan->at < 3)
@@ -61,7 +61,7 @@ static bool take_name(struct scan *scan, const struct field *field, unsigned *re
 	return false;
 }
 
-static bool take_value(struct scan *scan, const struct field *field, unsigned *ret)
+static bool take_value(struct cron_scan *scan, const struct field *field, unsigned *ret)
 {
 	unsigned value = 0;
 	size_t start = scan->at;
@@ -77,7 +77,7 @@ static bool take_value(struct scan *scan, const struct field *field, unsigned *r
 }
 
 /* Parse one entry of a list: a star, a value or a range, perhaps with a step. */
-static const char *take_entry(struct scan *scan, const struct field *field, uint64_t *bits)
+static const char *take_entry(struct cron_scan *scan, const struct field *field, uint64_t *bits)
 {
 	unsigned first = field->low, last = field->high, step = 1;
 	bool single = false;
@@ -113,7 +113,7 @@ static const char *take_entry(struct scan *scan, const struct field *field, uint
 	return NULL;
 }
 
-static const char *take_field(struct scan *scan, const struct field *field, uint64_t *ret_bits, bool *ret_star)
+static const char *take_field(struct cron_scan *scan, const struct field *field, uint64_t *ret_bits, bool *ret_star)
 {
 	const char *why;
 
@@ -130,7 +130,7 @@ static const char *take_field(struct scan *scan, const struct field *field, uint
 	return peek(scan) == -1 || peek(scan) == ' ' || peek(scan) == '\t' ? NULL : field->what;
 }
 
-static const char *parse_fields(struct scan *scan, struct cron *cron)
+static const char *parse_fields(struct cron_scan *scan, struct cron *cron)
 {
 	uint64_t bits[5];
 	bool star[5];
@@ -160,7 +160,7 @@ static const char *parse_fields(struct scan *scan, struct cron *cron)
 
 const char *cron_parse(struct slice text, struct cron *ret, size_t *ret_at, size_t *ret_len)
 {
-	struct scan scan = { .text = text };
+	struct cron_scan scan = { .text = text };
 	struct cron cron;
 	const char *why = NULL;
 	bool word = text.len > 0 && text.data[0] == '@';

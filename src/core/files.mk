@@ -23,7 +23,7 @@ core_sources = \
 	src/core/graph/grow.c \
 	src/core/graph/internal.h \
 	src/core/graph/jobs.c \
-	src/core/graph/names.c \
+	src/core/graph/name_index.c \
 	src/core/graph/nest.c \
 	src/core/graph/runs.c \
 	src/core/graph/spec.c \

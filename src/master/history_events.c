@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "master/history.h"
 
-struct telling {                         /* an answer in the making */
+struct event_answer {                    /* an answer in the making */
 	struct master *master;
 	const struct query *query;
 	const struct store_query *answer;
@@ -35,9 +35,9 @@ static const struct store_job *job_of(const struct store_query *answer, uint64_t
 	return answer->job_count ? bsearch(&key, answer->jobs, answer->job_count, sizeof(key), compare_jobs_cb) : NULL;
 }
 
-static void job_event(const struct telling *telling, const struct rec_event *event, struct rec_event_row *row)
+static void job_event(const struct event_answer *making, const struct rec_event *event, struct rec_event_row *row)
 {
-	const struct store_job *job = job_of(telling->answer, event->job);
+	const struct store_job *job = job_of(making->answer, event->job);
 	struct rec_worker_row worker;
 
 	row->job = event->job;
@@ -45,7 +45,7 @@ static void job_event(const struct telling *telling, const struct rec_event *eve
 	row->event = event->event;
 	row->to = event->to;
 	row->epoch = event->epoch;
-	if (event->worker > 0 && view_worker(telling->master->core, event->worker, NULL, &worker))
+	if (event->worker > 0 && view_worker(making->master->core, event->worker, NULL, &worker))
 		row->worker = worker.name;
 	if (!job)
 		return;
@@ -59,23 +59,23 @@ static void job_event(const struct telling *telling, const struct rec_event *eve
 	}
 }
 
-static void act_event(struct telling *telling, uint64_t number, struct rec_event_row *row)
+static void act_event(struct event_answer *making, uint64_t number, struct rec_event_row *row)
 {
-	const struct store_query *answer = telling->answer;
+	const struct store_query *answer = making->answer;
 
-	for (size_t i = telling->event_count; i < answer->row_count; i++) {
+	for (size_t i = making->event_count; i < answer->row_count; i++) {
 		const struct row_act *act = &answer->rows[i].act;
 
 		if ((uint64_t)act->act != number)
 			continue;
 		row->run = (uint64_t)act->run;
-		row->act.at = arena_alloc(telling->page.arena, sizeof(*row->act.at));
+		row->act.at = arena_alloc(making->page.arena, sizeof(*row->act.at));
 		row->act.n = 1;
 		history_act_row(act, row->act.at);
 	}
 }
 
-static void other_event(struct telling *telling, const struct rec_happening *happening, struct rec_event_row *row)
+static void other_event(struct event_answer *making, const struct rec_happening *happening, struct rec_event_row *row)
 {
 	row->kind = happening->kind;
 	row->name = happening->name;
@@ -88,7 +88,7 @@ static void other_event(struct telling *telling, const struct rec_happening *hap
 		row->run = happening->number;
 		break;
 	case HAPPENED_ACT:
-		act_event(telling, happening->number, row);
+		act_event(making, happening->number, row);
 		break;
 	case HAPPENED_MASTER_BEGAN:
 		row->detail = happening->number;
@@ -116,51 +116,51 @@ static bool is_over(const struct query *query, const struct row_event *stored)
 }
 
 /* Tell the events of a turn, but for the first ones that were told before. */
-static void turn_tell(struct telling *telling, const struct row_event *stored, uint64_t skip)
+static void turn_tell(struct event_answer *making, const struct row_event *stored, uint64_t skip)
 {
 	struct slice body = stored->body;
 	uint64_t at;
 
-	telling->turn = (uint64_t)stored->turn;
-	telling->told = 0;
+	making->turn = (uint64_t)stored->turn;
+	making->told = 0;
 	for (at = 0; body.len > 0; at++) {
 		struct rec_event_row row = { .turn = (uint64_t)stored->turn, .wall_ms = stored->wall_ms };
 		bool other = happening_is_next(body);
 		struct rec_happening happening;
 		struct rec_event event;
 
-		if (telling->looked == EVENTS_MOST)
-			telling->full = true;
-		if (telling->full)
+		if (making->looked == EVENTS_MOST)
+			making->full = true;
+		if (making->full)
 			break;
-		if (record_decode(other ? REC_happening : REC_event, &body, telling->page.arena, other ? (void *)&happening : &event,
+		if (record_decode(other ? REC_happening : REC_event, &body, making->page.arena, other ? (void *)&happening : &event,
 				  NULL) != ERR_NONE)
 			break;
 		if (at < skip)
 			continue;
 		if (other)
-			other_event(telling, &happening, &row);
+			other_event(making, &happening, &row);
 		else
-			job_event(telling, &event, &row);
-		if (event_wanted(telling->query, &row) && !page_add_event(&telling->page, &row)) {
-			telling->full = true;
+			job_event(making, &event, &row);
+		if (event_wanted(making->query, &row) && !page_add_event(&making->page, &row)) {
+			making->full = true;
 			break;
 		}
-		telling->looked++;
+		making->looked++;
 	}
-	if (telling->full) {
-		telling->told = at;
+	if (making->full) {
+		making->told = at;
 		return;
 	}
-	telling->turn = (uint64_t)stored->turn + 1;
+	making->turn = (uint64_t)stored->turn + 1;
 }
 
 /* Keep the question until there are events; it goes on after what it has looked at. */
-static void wait_for_events(struct master *master, struct query *query, const struct telling *telling)
+static void wait_for_events(struct master *master, struct query *query, const struct event_answer *making)
 {
-	query->cursor = telling->turn;
-	query->filter->skip = telling->told;
-	query->since_ms = telling->turn > 0 ? 0 : query->since_ms;
+	query->cursor = making->turn;
+	query->filter->skip = making->told;
+	query->since_ms = making->turn > 0 ? 0 : query->since_ms;
 	line_reader_done(master, query->askers, READER_STORE);
 	query->under_way = false;
 	query->next = master->waiting;
@@ -170,22 +170,22 @@ static void wait_for_events(struct master *master, struct query *query, const st
 void history_events(struct master *master, struct history *history, struct store_query *answer)
 {
 	struct query *query = history->query;
-	struct telling telling = { .master = master, .query = query, .answer = answer, .turn = answer->from };
+	struct event_answer making = { .master = master, .query = query, .answer = answer, .turn = answer->from };
 	struct peer_session *session = session_find(master, query->conn);
 	uint64_t skip = query->filter ? query->filter->skip : 0;
 	bool more, over = false;
 
-	page_begin(&telling.page, &answer->arena, query);
-	while (telling.event_count < answer->row_count && answer->rows[telling.event_count].table == TABLE_event)
-		telling.event_count++;
-	for (size_t i = 0; i < telling.event_count && !telling.full && !over; i++) {
+	page_begin(&making.page, &answer->arena, query);
+	while (making.event_count < answer->row_count && answer->rows[making.event_count].table == TABLE_event)
+		making.event_count++;
+	for (size_t i = 0; i < making.event_count && !making.full && !over; i++) {
 		over = is_over(query, &answer->rows[i].event);
 		if (!over)
-			turn_tell(&telling, &answer->rows[i].event, (uint64_t)answer->rows[i].event.turn == query->cursor ? skip : 0);
+			turn_tell(&making, &answer->rows[i].event, (uint64_t)answer->rows[i].event.turn == query->cursor ? skip : 0);
 	}
-	more = !over && (telling.full || answer->more);
-	if (session && query->filter && query->filter->wait && telling.page.snapshot.events.n == 0) {
-		wait_for_events(master, query, &telling);
+	more = !over && (making.full || answer->more);
+	if (session && query->filter && query->filter->wait && making.page.snapshot.events.n == 0) {
+		wait_for_events(master, query, &making);
 		history_forget(history);
 		history_free_answer(answer);
 		/* A turn may have become durable since the store looked. */
@@ -193,12 +193,12 @@ void history_events(struct master *master, struct history *history, struct store
 			history_events_came(master);
 		return;
 	}
-	telling.page.snapshot.turn = master->commits.durable;
-	telling.page.snapshot.next_turn = telling.turn;
-	telling.page.snapshot.skip = telling.told;
-	telling.page.snapshot.cursor = more ? telling.turn : 0;
+	making.page.snapshot.turn = master->commits.durable;
+	making.page.snapshot.next_turn = making.turn;
+	making.page.snapshot.skip = making.told;
+	making.page.snapshot.cursor = more ? making.turn : 0;
 	if (session)
-		session_send(session, OP_SNAPSHOT, &telling.page.snapshot);
+		session_send(session, OP_SNAPSHOT, &making.page.snapshot);
 	query_free(master, query);
 	history_forget(history);
 	history_free_answer(answer);

@@ -51,7 +51,7 @@ static bool is_told(const struct row *row, const struct table_column *column)
 
 size_t past_add(struct buf *out, const struct row *row, bool there)
 {
-	const struct table *table = &table_list[row->table];
+	const struct store_table *table = &table_list[row->table];
 	const struct table_column *columns = table->columns();
 	size_t start = out->len, key_len;
 	uint64_t bits = 0;
@@ -114,7 +114,7 @@ static bool take_value(struct slice *body, struct row *row, const struct table_c
 	return true;
 }
 
-static bool take_columns(struct slice *body, struct row *row, const struct table *table)
+static bool take_columns(struct slice *body, struct row *row, const struct store_table *table)
 {
 	const struct table_column *columns = table->columns();
 	uint64_t bits;
@@ -129,7 +129,7 @@ static bool take_columns(struct slice *body, struct row *row, const struct table
 
 bool past_next(struct slice *body, struct row *ret_row, bool *ret_there, bool *ret_sound)
 {
-	const struct table *table;
+	const struct store_table *table;
 	bool sound = true;
 
 	*ret_sound = true;

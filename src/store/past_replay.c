@@ -42,7 +42,7 @@ static int compare_slices(struct slice a, struct slice b)
 /* Compare two keys in SQLite's order. */
 static int compare_keys(const struct row *a, const struct row *b)
 {
-	const struct table *table = &table_list[a->table];
+	const struct store_table *table = &table_list[a->table];
 	int order = (a->table > b->table) - (a->table < b->table);
 
 	for (size_t i = 0; i < table->key_count && order == 0; i++) {

@@ -125,7 +125,7 @@ static struct slice column_slice(sqlite3_stmt *statement, int place)
 
 void read_row(sqlite3_stmt *statement, enum row_table which, struct arena *arena, struct row *ret_row)
 {
-	const struct table *table = &table_list[which];
+	const struct store_table *table = &table_list[which];
 	const struct table_column *columns = table->columns();
 
 	memset(ret_row, 0, sizeof(*ret_row));

@@ -53,7 +53,7 @@
 #undef COLUMN
 #undef END
 
-const struct table table_list[TABLE_COUNT] = {
+const struct store_table table_list[TABLE_COUNT] = {
 #define TABLE(name, what) [TABLE_##name] = { #name, what, columns_##name, name##_columns, name##_keys },
 #define KEY(type, name, what)
 #define COLUMN(type, name, check, what)
@@ -88,13 +88,13 @@ static void add_check(struct buf *out, const char *check)
 	buf_add_str(out, mark + strlen(STATE_NUMBERS));
 }
 
-static void add_names(struct buf *out, const struct table *table, size_t count)
+static void add_names(struct buf *out, const struct store_table *table, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		buf_addf(out, "%s%s", i ? ", " : "", table->columns()[i].name);
 }
 
-static void add_table(struct buf *out, const struct table *table)
+static void add_table(struct buf *out, const struct store_table *table)
 {
 	const struct table_column *columns = table->columns();
 	/* A single integer key is the rowid itself: the table is sorted by it and needs no index. */
@@ -136,7 +136,7 @@ void store_schema(struct buf *out)
 
 void sql_put(struct buf *out, enum row_table which, size_t rows)
 {
-	const struct table *table = &table_list[which];
+	const struct store_table *table = &table_list[which];
 	size_t place = 0;
 
 	buf_addf(out, "INSERT %sINTO %s (", table_appends(which) ? "" : "OR REPLACE ", table->name);
@@ -151,7 +151,7 @@ void sql_put(struct buf *out, enum row_table which, size_t rows)
 
 void sql_where_key(struct buf *out, enum row_table which)
 {
-	const struct table *table = &table_list[which];
+	const struct store_table *table = &table_list[which];
 
 	for (size_t i = 0; i < table->key_count; i++)
 		buf_addf(out, "%s%s = ?%zu", i ? " AND " : "", table->columns()[i].name, i + 1);
@@ -181,7 +181,7 @@ void sql_delete_range(struct buf *out, enum row_table which)
 
 void sql_columns(struct buf *out, enum row_table which, bool brief)
 {
-	const struct table *table = &table_list[which];
+	const struct store_table *table = &table_list[which];
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns()[i];

@@ -31,7 +31,7 @@ struct table_column {
 	bool key;
 };
 
-struct table {
+struct store_table {
 	const char *name;
 	const char *what;
 	const struct table_column *(*columns)(void);
@@ -39,7 +39,7 @@ struct table {
 	size_t key_count;                /* number of key columns of the table; they come first */
 };
 
-extern const struct table table_list[TABLE_COUNT];
+extern const struct store_table table_list[TABLE_COUNT];
 
 /* Are rows of this table put once and never changed? Then no second put of the same key is looked for. */
 static inline bool table_appends(enum row_table table)

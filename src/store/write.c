@@ -59,7 +59,7 @@ enum err write_prepare(struct database *database, struct error *error)
 
 static uint64_t hash_key(const struct row *row)
 {
-	const struct table *table = &table_list[row->table];
+	const struct store_table *table = &table_list[row->table];
 	const struct table_column *columns = table->columns();
 	uint64_t hash = row->table;
 
@@ -77,7 +77,7 @@ static uint64_t hash_key(const struct row *row)
 
 static bool same_key(const struct row *a, const struct row *b)
 {
-	const struct table *table = &table_list[a->table];
+	const struct store_table *table = &table_list[a->table];
 	const struct table_column *columns = table->columns();
 
 	if (a->table != b->table)
@@ -187,7 +187,7 @@ static int bind_row(sqlite3_stmt *statement, int place, const struct row *row, s
 
 int write_row(struct database *database, const struct row *row)
 {
-	const struct table *table = &table_list[row->table];
+	const struct store_table *table = &table_list[row->table];
 	sqlite3_stmt *statement = row->deleted ? database->delete[row->table] : database->put[row->table];
 	int result;
 

@@ -46,7 +46,7 @@ static long missing_rows(const char *table)
 /* Values of new columns that aren't 0 or empty. */
 static long odd_values(enum row_table which)
 {
-	const struct table *table = &table_list[which];
+	const struct store_table *table = &table_list[which];
 	long odd = 0;
 
 	for (size_t i = 0; i < table->column_count; i++) {

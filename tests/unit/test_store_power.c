@@ -64,7 +64,7 @@ static struct outbox *copy_outbox(const struct outbox *from)
 	for (size_t i = 0; i < from->row_count; i++) {
 		const struct row *old = &from->rows[i];
 		struct row *row = outbox_row(outbox, old->table);
-		const struct table *table = &table_list[old->table];
+		const struct store_table *table = &table_list[old->table];
 
 		*row = *old;
 		for (size_t at = 0; at < table->column_count; at++) {

@@ -16,7 +16,7 @@ struct loaded {
 static enum err collect_cb(const struct row *row, void *arg, struct error *error)
 {
 	struct loaded *loaded = arg;
-	const struct table *table = &table_list[row->table];
+	const struct store_table *table = &table_list[row->table];
 	struct row *copy;
 
 	(void)error;
@@ -56,7 +56,7 @@ static void loaded_free(struct loaded *loaded)
 
 static bool same_row(const struct row *a, const struct row *b)
 {
-	const struct table *table = &table_list[a->table];
+	const struct store_table *table = &table_list[a->table];
 
 	if (a->table != b->table)
 		return false;
@@ -78,7 +78,7 @@ static void fill(struct row *row, int64_t salt)
 	};
 	static const char *const blobs[] = { "", "\0\1\2", "\xff\xfe\0zz", "0123456789abcdef" };
 	static const size_t blob_sizes[] = { 0, 3, 5, 16 };
-	const struct table *table = &table_list[row->table];
+	const struct store_table *table = &table_list[row->table];
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns()[i];

@@ -101,7 +101,7 @@ static inline bool job_on_hold(const struct job *job)
 	return (job->run->held && !PLANTED(hold_of_a_run_ignored)) || (job->flags & JOB_ON_HOLD) != 0;
 }
 
-/* names.c */
+/* name_index.c */
 struct job *run_job_named(const struct core *core, struct run *run, struct slice name);
 
 /* nest.c */

@@ -41,7 +41,7 @@ void finals_wait(struct run *run, const struct extent *extent);
 enum err run_grow(struct core *core, const struct input_submit *submit, struct run **ret_run, uint64_t *ret_first,
 		  struct error *error);
 
-/* names.c */
+/* name_index.c */
 void name_index_init(struct name_index *index, size_t names, uint64_t seed);
 void name_index_free(struct name_index *index);
 /* Return the index of the job with this name; or UINT32_MAX, and in *ret_slot where it belongs. */
