@@ -4,25 +4,26 @@
 cli_sources = \
 	src/cli/ask/ask.c \
 	src/cli/ask/ask.h \
-	src/cli/ask/link.c \
-	src/cli/ask/link.h \
+	src/cli/ask/complete_names.c \
+	src/cli/ask/complete_names.h \
 	src/cli/ask/logmerge.c \
 	src/cli/ask/logmerge.h \
 	src/cli/ask/logread.c \
 	src/cli/ask/logread.h \
 	src/cli/ask/logtail.c \
 	src/cli/ask/logtail.h \
-	src/cli/ask/names.c \
-	src/cli/ask/names.h \
 	src/cli/ask/query.c \
 	src/cli/ask/query.h \
 	src/cli/ask/select.c \
 	src/cli/ask/select.h \
+	src/cli/ask/steady_link.c \
+	src/cli/ask/steady_link.h \
 	src/cli/ask/targets.c \
 	src/cli/ask/targets.h \
 	src/cli/ask/tries.c \
 	src/cli/ask/tries.h \
 	src/cli/commands/act.h \
+	src/cli/commands/approvals.h \
 	src/cli/commands/approve_many.c \
 	src/cli/commands/cmd_act.c \
 	src/cli/commands/cmd_cancel.c \
@@ -70,14 +71,14 @@ cli_sources = \
 	src/cli/commands/dry_run.h \
 	src/cli/commands/event_words.c \
 	src/cli/commands/event_words.h \
-	src/cli/commands/explain.h \
-	src/cli/commands/explain_fold.c \
+	src/cli/commands/explain_groups.c \
+	src/cli/commands/explain_groups.h \
 	src/cli/commands/history_merge.c \
 	src/cli/commands/history_merge.h \
 	src/cli/commands/listing.c \
 	src/cli/commands/listing.h \
-	src/cli/commands/logs.h \
 	src/cli/commands/logs_follow.c \
+	src/cli/commands/logs_internal.h \
 	src/cli/commands/logs_jobs.c \
 	src/cli/commands/logs_lines.c \
 	src/cli/commands/logs_many.c \
@@ -91,7 +92,6 @@ cli_sources = \
 	src/cli/commands/object.h \
 	src/cli/commands/outputs.c \
 	src/cli/commands/outputs.h \
-	src/cli/commands/people.h \
 	src/cli/commands/prune.h \
 	src/cli/commands/run.h \
 	src/cli/commands/run_options.c \

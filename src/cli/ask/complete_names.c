@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Asks the master for names that begin with what was typed. Every answer is small: the master looks, not the client. */
-#include "cli/ask/names.h"
+#include "cli/ask/complete_names.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completes names that only the master or the file system knows: runs, jobs, gates, workers, locks, clusters. */
-#ifndef TITAN_CLI_NAMES_H
-#define TITAN_CLI_NAMES_H
+#ifndef TITAN_CLI_COMPLETE_NAMES_H
+#define TITAN_CLI_COMPLETE_NAMES_H
 
 #include "base/statedir.h"
 #include "cli/session/session.h"

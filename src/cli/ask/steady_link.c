@@ -3,7 +3,7 @@
  * A thread opens the connection and reports through a pipe; until then the loop must not read what the thread fills in.
  * An opening belongs to the loop and to its thread, and the last of them to leave frees it.
  */
-#include "cli/ask/link.h"
+#include "cli/ask/steady_link.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * A connection that is opened again whenever it is lost, for the dashboard and the console. Opening may take seconds if
  * the master is stopped, so a thread does that and the loop only polls.
  */
-#ifndef TITAN_CLI_LINK_H
-#define TITAN_CLI_LINK_H
+#ifndef TITAN_CLI_STEADY_LINK_H
+#define TITAN_CLI_STEADY_LINK_H
 
 #include "cli/session/clusters.h"
 #include "net/client.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the commands that list gates and decide on them. */
-#ifndef TITAN_CLI_PEOPLE_H
-#define TITAN_CLI_PEOPLE_H
+#ifndef TITAN_CLI_APPROVALS_H
+#define TITAN_CLI_APPROVALS_H
 
 #include "cli/session/cli.h"
 #include "cli/show/records.h"

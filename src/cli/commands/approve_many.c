@@ -10,7 +10,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/act.h"
-#include "cli/commands/people.h"
+#include "cli/commands/approvals.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/records.h"

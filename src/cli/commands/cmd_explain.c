@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * titan explain: shows why a job is in its state (the master says that), and which command would change it. Jobs of a
- * run that are there for the same reason share a row (explain_fold.c).
+ * run that are there for the same reason share a row (explain_groups.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "cli/ask/targets.h"
 #include "cli/commands/command.h"
 #include "cli/commands/decisions.h"
-#include "cli/commands/explain.h"
+#include "cli/commands/explain_groups.h"
 #include "cli/session/output.h"
 #include "cli/show/next_step.h"
 #include "cli/show/records.h"
@@ -33,7 +33,7 @@ static const struct column one_columns[] = {
 };
 const struct table explain_table = TABLE_OF(one_columns);
 
-static const struct column fold_columns[] = {
+static const struct column group_columns[] = {
 	{ "job", NULL, false },
 	{ "count", "COUNT", true },
 	{ "state", "STATE", false },
@@ -45,7 +45,7 @@ static const struct column fold_columns[] = {
 	{ "run", NULL, true },
 	{ "name", NULL, false },
 };
-const struct table explain_fold_table = TABLE_OF(fold_columns);
+const struct table explain_groups_table = TABLE_OF(group_columns);
 
 #define COLUMN_COUNT (sizeof(one_columns) / sizeof(one_columns[0]))
 
@@ -68,7 +68,7 @@ struct run_jobs {
 	size_t count;
 };
 
-static struct slice why_of(const struct explained *group)
+static struct slice why_of(const struct explain_group *group)
 {
 	enum job_state state = job_state_checked(group->first->state);
 
@@ -78,7 +78,7 @@ static struct slice why_of(const struct explained *group)
 }
 
 /* The command that would move the jobs on. One for all of them, if they are many. */
-static struct slice next_of(const struct explained *group, const struct run_jobs *run, struct arena *arena)
+static struct slice next_of(const struct explain_group *group, const struct run_jobs *run, struct arena *arena)
 {
 	struct slice next = explain_next(group->first, run->at, run->count, arena);
 	static const struct { const char *one, *all; } verbs[] = {
@@ -97,7 +97,7 @@ static struct slice next_of(const struct explained *group, const struct run_jobs
 	return next;
 }
 
-static enum err add_row(struct cli *cli, struct records *records, const struct explained *group, const struct run_jobs *run)
+static enum err add_row(struct cli *cli, struct records *records, const struct explain_group *group, const struct run_jobs *run)
 {
 	const struct rec_job_row *job = group->first;
 	enum job_state state = job_state_checked(job->state);
@@ -127,7 +127,7 @@ static enum err add_row(struct cli *cli, struct records *records, const struct e
 static enum err explain_one(struct cli *cli, const struct selector *selector, struct records *records)
 {
 	struct rec_job_row job;
-	struct explained group;
+	struct explain_group group;
 	struct run_jobs run = { 0 };
 	enum err err = explain_ask(cli, selector, &cli->arena, &job);
 
@@ -154,21 +154,21 @@ static enum err explain_some(struct cli *cli, const struct selector *targets, si
 	struct run_jobs run;
 	struct rec_run_row row;
 	struct rec_job_row job;
-	struct fold fold = { 0 };
+	struct explain_groups groups = { 0 };
 	enum err err = cli_query_run(cli, targets[0].run, &cli->arena, &row);
 
 	if (err == ERR_NONE)
 		err = cli_query_jobs(cli, targets[0].run, SIZE_MAX, &cli->arena, &run.at, &run.count);
 	for (size_t i = 0; err == ERR_NONE && i < run.count; i++)
 		if (is_wanted(targets, count, run.at[i].name))
-			fold_add(&fold, &run.at[i], &cli->arena);
-	if (err == ERR_NONE && fold.jobs == 0)
+			explain_groups_add(&groups, &run.at[i], &cli->arena);
+	if (err == ERR_NONE && groups.jobs == 0)
 		err = cli_query_job(cli, &targets[0], &cli->arena, &job);        /* it has the error */
-	for (size_t i = 0; err == ERR_NONE && i < fold.count; i++)
-		err = add_row(cli, records, &fold.at[i], &run);
+	for (size_t i = 0; err == ERR_NONE && i < groups.count; i++)
+		err = add_row(cli, records, &groups.at[i], &run);
 	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN)
-		cli_note(cli, "%zu of %zu job%s of run %" PRIu64 " %s", fold.jobs - fold.open, fold.jobs, fold.jobs == 1 ? "" : "s",
-			 targets[0].run, fold.jobs - fold.open == 1 ? "has succeeded" : "have succeeded");
+		cli_note(cli, "%zu of %zu job%s of run %" PRIu64 " %s", groups.jobs - groups.open, groups.jobs, groups.jobs == 1 ? "" : "s",
+			 targets[0].run, groups.jobs - groups.open == 1 ? "has succeeded" : "have succeeded");
 	return err;
 }
 
@@ -214,7 +214,7 @@ int cmd_explain(struct cli *cli)
 		one = err != ERR_NOT_FOUND;      /* else it may be a whole fan-out */
 	}
 	if (!one) {
-		records_begin(&records, fold_columns, COLUMN_COUNT, &cli->arena);
+		records_begin(&records, group_columns, COLUMN_COUNT, &cli->arena);
 		err = explain_targets(cli, &targets, &records);
 	}
 	if (err != ERR_NONE)

@@ -8,7 +8,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
-#include "cli/commands/logs.h"
+#include "cli/commands/logs_internal.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 

@@ -11,7 +11,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/decisions.h"
 #include "cli/commands/listing.h"
-#include "cli/commands/people.h"
+#include "cli/commands/approvals.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/records.h"

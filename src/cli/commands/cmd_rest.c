@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/ask/ask.h"
-#include "cli/ask/names.h"
+#include "cli/ask/complete_names.h"
 #include "cli/commands/command.h"
 #include "cli/session/complete.h"
 #include "cli/session/help.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Groups jobs by state and reason, in the order of the first job of each group. */
+#include "cli/commands/explain_groups.h"
+
 #include "base/arena.h"
-#include "cli/commands/explain.h"
 #include "proto/reasons.h"
 
 uint64_t explain_reason(const struct rec_job_row *job)
@@ -22,7 +23,7 @@ struct slice explain_why(const struct rec_job_row *job, struct arena *arena)
 	return job->why.len > 0 ? job->why : slice_str(reason_text(explain_reason(job)));
 }
 
-static void id_add(struct explained *group, const struct rec_job_row *job, struct arena *arena)
+static void id_add(struct explain_group *group, const struct rec_job_row *job, struct arena *arena)
 {
 	if (group->ids.n == group->room) {
 		struct slice *bigger = arena_zalloc(arena, group->room ? 2 * group->room : 4, sizeof(*bigger));
@@ -35,44 +36,44 @@ static void id_add(struct explained *group, const struct rec_job_row *job, struc
 	group->ids.at[group->ids.n++] = job_address(job, arena);
 }
 
-struct explained explain_alone(const struct rec_job_row *job, struct arena *arena)
+struct explain_group explain_alone(const struct rec_job_row *job, struct arena *arena)
 {
-	struct explained group = { .first = job, .why = explain_why(job, arena) };
+	struct explain_group group = { .first = job, .why = explain_why(job, arena) };
 
 	id_add(&group, job, arena);
 	return group;
 }
 
-static struct explained *group_of(struct fold *fold, const struct rec_job_row *job)
+static struct explain_group *group_of(struct explain_groups *groups, const struct rec_job_row *job)
 {
-	for (size_t i = 0; i < fold->count; i++)
-		if (job_look(fold->at[i].first) == job_look(job) && explain_reason(fold->at[i].first) == explain_reason(job))
-			return &fold->at[i];
+	for (size_t i = 0; i < groups->count; i++)
+		if (job_look(groups->at[i].first) == job_look(job) && explain_reason(groups->at[i].first) == explain_reason(job))
+			return &groups->at[i];
 	return NULL;
 }
 
-void fold_add(struct fold *fold, const struct rec_job_row *job, struct arena *arena)
+void explain_groups_add(struct explain_groups *groups, const struct rec_job_row *job, struct arena *arena)
 {
-	struct explained *group;
+	struct explain_group *group;
 
-	fold->jobs++;
+	groups->jobs++;
 	if (job->state == STATE_SUCCEEDED)
 		return;
-	fold->open++;
-	group = group_of(fold, job);
+	groups->open++;
+	group = group_of(groups, job);
 	if (group) {
 		if (!slice_eq(group->why, explain_why(job, arena)))
 			group->why = slice_make(NULL, 0);
 		id_add(group, job, arena);
 		return;
 	}
-	if (fold->count == fold->room) {
-		struct explained *bigger = arena_zalloc(arena, fold->room ? 2 * fold->room : 16, sizeof(*bigger));
+	if (groups->count == groups->room) {
+		struct explain_group *bigger = arena_zalloc(arena, groups->room ? 2 * groups->room : 16, sizeof(*bigger));
 
-		if (fold->count > 0)
-			memcpy(bigger, fold->at, fold->count * sizeof(*bigger));
-		fold->at = bigger;
-		fold->room = fold->room ? 2 * fold->room : 16;
+		if (groups->count > 0)
+			memcpy(bigger, groups->at, groups->count * sizeof(*bigger));
+		groups->at = bigger;
+		groups->room = groups->room ? 2 * groups->room : 16;
 	}
-	fold->at[fold->count++] = explain_alone(job, arena);
+	groups->at[groups->count++] = explain_alone(job, arena);
 }

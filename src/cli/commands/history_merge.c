@@ -13,7 +13,7 @@
 #include "cli/commands/decisions.h"
 #include "cli/show/row_words.h"
 
-struct stream {                          /* one list of the master, a page at a time */
+struct history_list {                    /* one list of the master, a page at a time */
 	struct msg_query query;
 	struct msg_snapshot page;
 	struct arena arena;
@@ -25,7 +25,7 @@ struct stream {                          /* one list of the master, a page at a 
 struct history_merge {
 	struct cli *cli;
 	struct history_wanted wanted;
-	struct stream acts, submits, runs, pruned;
+	struct history_list acts, submits, runs, pruned;
 	struct rec_decision *decisions;  /* newest first */
 	size_t decision_at, decision_count;
 	bool decisions_read;
@@ -34,46 +34,46 @@ struct history_merge {
 
 /* ---- the lists ---- */
 
-static size_t page_count(const struct stream *stream)
+static size_t page_count(const struct history_list *list)
 {
-	switch (stream->query.what) {
+	switch (list->query.what) {
 	case QUERY_ACTS:
-		return stream->page.acts.n;
+		return list->page.acts.n;
 	case QUERY_PRUNED:
-		return stream->page.pruned_runs.n;
+		return list->page.pruned_runs.n;
 	default:
-		return stream->page.runs.n;
+		return list->page.runs.n;
 	}
 }
 
 /* Have a row at the front, unless the list is over. */
-static enum err stream_fill(struct history_merge *merge, struct stream *stream)
+static enum err list_fill(struct history_merge *merge, struct history_list *list)
 {
-	while (!stream->over && stream->at == stream->count) {
+	while (!list->over && list->at == list->count) {
 		enum err err;
 
-		arena_reset(&stream->arena);
-		err = cli_query(merge->cli, stream->query, &stream->arena, &stream->page);
+		arena_reset(&list->arena);
+		err = cli_query(merge->cli, list->query, &list->arena, &list->page);
 		if (err != ERR_NONE)
 			return err;
-		stream->at = 0;
-		stream->count = page_count(stream);
-		stream->query.cursor = stream->page.cursor;
-		stream->last = stream->page.cursor == 0;
-		stream->over = stream->last && stream->count == 0;
+		list->at = 0;
+		list->count = page_count(list);
+		list->query.cursor = list->page.cursor;
+		list->last = list->page.cursor == 0;
+		list->over = list->last && list->count == 0;
 	}
 	return ERR_NONE;
 }
 
-static void stream_next(struct stream *stream)
+static void list_next(struct history_list *list)
 {
-	stream->at++;
-	stream->over = stream->last && stream->at == stream->count;
+	list->at++;
+	list->over = list->last && list->at == list->count;
 }
 
-static const struct rec_act_row *act_at(const struct stream *stream)
+static const struct rec_act_row *act_at(const struct history_list *list)
 {
-	return stream->over ? NULL : &stream->page.acts.at[stream->at];
+	return list->over ? NULL : &list->page.acts.at[list->at];
 }
 
 static struct history_facts run_facts(const struct rec_run_row *run)
@@ -101,13 +101,13 @@ static bool time_wanted(const struct history_merge *merge, int64_t wall_ms)
 /* ---- runs ---- */
 
 /* The newest run that is left, of those that are there and those that were pruned; *ret_from: its list. */
-static enum err newest_run(struct history_merge *merge, struct history_facts *ret, struct stream **ret_from)
+static enum err newest_run(struct history_merge *merge, struct history_facts *ret, struct history_list **ret_from)
 {
 	struct history_facts run = { 0 }, pruned = { 0 };
-	enum err err = stream_fill(merge, &merge->runs);
+	enum err err = list_fill(merge, &merge->runs);
 
 	if (err == ERR_NONE)
-		err = stream_fill(merge, &merge->pruned);
+		err = list_fill(merge, &merge->pruned);
 	if (err == ERR_NONE && !merge->runs.over)
 		run = run_facts(&merge->runs.page.runs.at[merge->runs.at]);
 	if (err == ERR_NONE && !merge->pruned.over)
@@ -117,13 +117,13 @@ static enum err newest_run(struct history_merge *merge, struct history_facts *re
 	return err;
 }
 
-struct run_entry {                       /* the next run, its submit, or both */
+struct merged_run {                      /* the next run, its submit, or both */
 	struct history_facts facts;
-	struct stream *from;             /* NULL: the run isn't known any more */
+	struct history_list *from;       /* NULL: the run isn't known any more */
 	const struct rec_act_row *submit;        /* NULL: no act began it */
 };
 
-static bool run_wanted(const struct history_merge *merge, const struct run_entry *entry)
+static bool run_wanted(const struct history_merge *merge, const struct merged_run *entry)
 {
 	const struct history_wanted *wanted = &merge->wanted;
 	uint64_t number = entry->submit ? entry->submit->run : entry->facts.run;
@@ -133,23 +133,23 @@ static bool run_wanted(const struct history_merge *merge, const struct run_entry
 	       time_wanted(merge, entry->submit ? entry->submit->wall_ms : entry->facts.submitted_ms);
 }
 
-static void run_next(struct history_merge *merge, const struct run_entry *entry)
+static void run_next(struct history_merge *merge, const struct merged_run *entry)
 {
 	if (entry->submit)
-		stream_next(&merge->submits);
+		list_next(&merge->submits);
 	if (entry->from)
-		stream_next(entry->from);
+		list_next(entry->from);
 }
 
 /* Find the next run that is wanted. facts.run 0 and no submit: there is none. */
-static enum err run_find(struct history_merge *merge, struct run_entry *ret)
+static enum err run_find(struct history_merge *merge, struct merged_run *ret)
 {
 	for (;;) {
 		const struct rec_act_row *submit;
 		enum err err = newest_run(merge, &ret->facts, &ret->from);
 
 		if (err == ERR_NONE)
-			err = stream_fill(merge, &merge->submits);
+			err = list_fill(merge, &merge->submits);
 		if (err != ERR_NONE)
 			return err;
 		submit = act_at(&merge->submits);
@@ -268,7 +268,7 @@ static enum err act_find(struct history_merge *merge, const struct rec_act_row *
 {
 	for (;;) {
 		const struct rec_act_row *act;
-		enum err err = stream_fill(merge, &merge->acts);
+		enum err err = list_fill(merge, &merge->acts);
 
 		if (err != ERR_NONE)
 			return err;
@@ -278,12 +278,12 @@ static enum err act_find(struct history_merge *merge, const struct rec_act_row *
 		merge->oldest_act_ms = act->wall_ms;
 		if (act->run == 0 || !slice_eq(act->verb, slice_str("submit")))
 			return ERR_NONE;
-		stream_next(&merge->acts);
+		list_next(&merge->acts);
 	}
 }
 
 /* Is the act newer than the begin of the run? Acts are compared by number, what isn't an act by time. */
-static bool act_is_newer(const struct rec_act_row *act, const struct run_entry *run)
+static bool act_is_newer(const struct rec_act_row *act, const struct merged_run *run)
 {
 	if (run->submit)
 		return act->act > run->submit->act;
@@ -294,7 +294,7 @@ enum err history_next(struct history_merge *merge, struct history_entry *ret)
 {
 	const struct rec_act_row *act;
 	const struct rec_decision *decision;
-	struct run_entry run = { .from = NULL };
+	struct merged_run run = { .from = NULL };
 	int64_t run_ms;
 	enum err err = decisions_read(merge);
 
@@ -316,7 +316,7 @@ enum err history_next(struct history_merge *merge, struct history_entry *ret)
 		ret->is_act = true;
 		ret->act = *act;
 		ret->wall_ms = act->wall_ms;
-		stream_next(&merge->acts);
+		list_next(&merge->acts);
 	} else if (run.submit || run.facts.run) {
 		ret->is_act = run.submit != NULL;
 		if (run.submit)

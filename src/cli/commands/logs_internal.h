@@ -4,8 +4,8 @@
  * job, logs_many.c (with logs_many.h) reads the logs of many jobs in order of time, logs_lines.c makes marked lines of
  * them.
  */
-#ifndef TITAN_CLI_LOGS_H
-#define TITAN_CLI_LOGS_H
+#ifndef TITAN_CLI_LOGS_INTERNAL_H
+#define TITAN_CLI_LOGS_INTERNAL_H
 
 #include <regex.h>
 

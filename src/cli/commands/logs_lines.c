@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/commands/logs.h"
+#include "cli/commands/logs_internal.h"
 #include "cli/session/output.h"
 #include "cli/show/json.h"
 #include "cli/show/look.h"

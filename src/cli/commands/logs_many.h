@@ -7,7 +7,7 @@
 #define TITAN_CLI_LOGS_MANY_H
 
 #include "cli/ask/logmerge.h"
-#include "cli/commands/logs.h"
+#include "cli/commands/logs_internal.h"
 
 #define LOGS_TICK_MS 200
 #define LOGS_LATE_MS 2000                /* the last output of an attempt may come so much later than its end */

@@ -10,7 +10,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/logread.h"
 #include "cli/ask/query.h"
-#include "cli/commands/logs.h"
+#include "cli/commands/logs_internal.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/row_words.h"

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "cli/ask/link.h"
+#include "cli/ask/steady_link.h"
 
 #define FRAME_NS    (33 * NS_PER_MS)
 #define FRAMES_ONCE 64                   /* most messages handled before keys are looked at again */

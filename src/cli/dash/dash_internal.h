@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "cli/dash/dash.h"
-#include "cli/ask/link.h"
+#include "cli/ask/steady_link.h"
 #include "tui/app.h"
 #include "tui/input.h"
 #include "tui/screen.h"

@@ -3,7 +3,7 @@
 #ifndef TITAN_CLI_REPL_REPL_INTERNAL_H
 #define TITAN_CLI_REPL_REPL_INTERNAL_H
 
-#include "cli/ask/link.h"
+#include "cli/ask/steady_link.h"
 #include "cli/repl/typed.h"
 #include "cli/repl/notice.h"
 #include "cli/repl/repl.h"

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/ask/names.h"
+#include "cli/ask/complete_names.h"
 #include "cli/repl/repl_internal.h"
 #include "cli/repl/typing.h"
 

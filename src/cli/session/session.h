@@ -49,7 +49,7 @@ struct completion {
 
 /*
  * Complete the last word: verbs, options, their choices and words of a command's pattern. words[0] is the first word
- * after "titan". complete_add (cli/ask/names.h) adds what only a master knows.
+ * after "titan". complete_add (cli/ask/complete_names.h) adds what only a master knows.
  */
 void session_complete(const char *const *words, size_t count, struct completion *ret);
 void completion_free(struct completion *completion);
