@@ -378,6 +378,7 @@ void database_close(struct database *database)
 	for (int i = 0; i < TABLE_COUNT; i++) {
 		sqlite3_finalize(database->put[i]);
 		sqlite3_finalize(database->put_group[i]);
+		sqlite3_finalize(database->put_new_group[i]);
 		sqlite3_finalize(database->delete[i]);
 		sqlite3_finalize(database->delete_range[i]);
 	}

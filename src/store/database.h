@@ -19,6 +19,7 @@
 struct put_group {                       /* rows of a table that the batch has yet to write */
 	const struct row *rows[PUT_GROUP];
 	size_t count;
+	bool replaces;                   /* the table may have rows with keys of these */
 };
 
 struct database {
@@ -27,7 +28,9 @@ struct database {
 	bool inspect;                    /* the database is open for reading only */
 	int version;                     /* version of the store's tables */
 	sqlite3_stmt *begin, *commit, *rollback;
-	sqlite3_stmt *put[TABLE_COUNT], *put_group[TABLE_COUNT];
+	sqlite3_stmt *put[TABLE_COUNT];
+	sqlite3_stmt *put_group[TABLE_COUNT];            /* NULL for a table whose rows are never put again */
+	sqlite3_stmt *put_new_group[TABLE_COUNT];        /* NULL for a table of which new keys can't be known as such */
 	sqlite3_stmt *delete[TABLE_COUNT];
 	sqlite3_stmt *delete_range[TABLE_COUNT];         /* NULL for a table without range deletes */
 	sqlite3_stmt *read[READ_COUNT];

@@ -308,14 +308,14 @@ static int past_range(struct database *database, const struct row *row)
 	return result;
 }
 
-int past_row(struct database *database, const struct row *row)
+int past_row(struct database *database, const struct row *row, bool *ret_new)
 {
 	static const uint8_t unknown[PAST_TOTAL_SIZE];
-	bool first;
+	bool first = past_covers(row->table) && is_first(&database->past, row);
 
+	*ret_new = first || table_appends(row->table);
 	if (!past_covers(row->table))
 		return SQLITE_OK;
-	first = is_first(&database->past, row);
 	if (database->past.off)
 		return SQLITE_OK;
 	if (database->past.body.len == 0)

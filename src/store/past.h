@@ -43,8 +43,11 @@ struct past {
 
 enum err past_prepare(struct database *database, struct error *error);
 void past_free(struct past *past);
-/* Call before the row is written, also if a later row of the batch replaces it. */
-int past_row(struct database *database, const struct row *row);
+/*
+ * Call before the row is written, also if a later row of the batch replaces it. *ret_new: its table can't have a row with
+ * this key, nor does an earlier row of the batch.
+ */
+int past_row(struct database *database, const struct row *row, bool *ret_new);
 int past_turn_end(struct database *database, uint64_t turn, int64_t wall_ms);
 /* After a batch: drop from the cache what wasn't written; if the disk was full, stop writing rows of `change`. */
 void past_batch_end(struct past *past, int result);

@@ -134,12 +134,12 @@ void store_schema(struct buf *out)
 	buf_add_str(out, "\n-- what a start reads\nCREATE INDEX run_live ON run (run) WHERE ended_ms = 0;\n");
 }
 
-void sql_put(struct buf *out, enum row_table which, size_t rows)
+void sql_put(struct buf *out, enum row_table which, size_t rows, bool replace)
 {
 	const struct store_table *table = &table_list[which];
 	size_t place = 0;
 
-	buf_addf(out, "INSERT %sINTO %s (", table_appends(which) ? "" : "OR REPLACE ", table->name);
+	buf_addf(out, "INSERT OR %s INTO %s (", replace ? "REPLACE" : "FAIL", table->name);
 	add_names(out, table, table->column_count);
 	buf_add_str(out, ") VALUES ");
 	for (size_t row = 0; row < rows; row++) {

@@ -78,8 +78,11 @@ static inline size_t table_range_keys(enum row_table table)
 	return !row_number(&row) ? 0 : table == TABLE_spec ? 2 : 1;
 }
 
-/* Write the SQL text of the prepared statements. */
-void sql_put(struct buf *out, enum row_table table, size_t rows);
+/*
+ * Write the SQL text of the prepared statements. replace: rows with keys of these may be there. Without that a statement of several rows
+ * makes no copy of the pages that it changes: SQLite needs one to undo a half of a statement, and here a batch is undone as a whole.
+ */
+void sql_put(struct buf *out, enum row_table table, size_t rows, bool replace);
 void sql_delete(struct buf *out, enum row_table table);
 /* Write the SQL text that deletes a range over row_number, for one value of the key columns before it. */
 void sql_delete_range(struct buf *out, enum row_table table);

@@ -11,13 +11,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-static enum err prepare_put(struct database *database, enum row_table table, size_t rows, sqlite3_stmt **ret_statement,
-			    struct error *error)
+static enum err prepare_put(struct database *database, enum row_table table, size_t rows, bool replace,
+			    sqlite3_stmt **ret_statement, struct error *error)
 {
 	struct buf sql = { 0 };
 	enum err err;
 
-	sql_put(&sql, table, rows);
+	sql_put(&sql, table, rows, replace);
 	err = database_prepare(database, buf_cstr(&sql), ret_statement, error);
 	buf_free(&sql);
 	return err;
@@ -44,9 +44,13 @@ enum err write_prepare(struct database *database, struct error *error)
 	if (err == ERR_NONE)
 		err = database_prepare(database, "ROLLBACK", &database->rollback, error);
 	for (int table = 0; table < TABLE_COUNT && err == ERR_NONE; table++) {
-		err = prepare_put(database, table, 1, &database->put[table], error);
-		if (err == ERR_NONE)
-			err = prepare_put(database, table, PUT_GROUP, &database->put_group[table], error);
+		bool appends = table_appends(table);
+
+		err = prepare_put(database, table, 1, !appends, &database->put[table], error);
+		if (err == ERR_NONE && !appends)
+			err = prepare_put(database, table, PUT_GROUP, true, &database->put_group[table], error);
+		if (err == ERR_NONE && (appends || table_counts(table)))
+			err = prepare_put(database, table, PUT_GROUP, false, &database->put_new_group[table], error);
 		if (err == ERR_NONE)
 			err = prepare_text(database, sql_delete, table, &database->delete[table], error);
 		if (err == ERR_NONE && table_range_keys(table) > 0)
@@ -200,11 +204,12 @@ int write_row(struct database *database, const struct row *row)
 static int write_group(struct database *database, enum row_table table)
 {
 	struct put_group *group = &database->groups[table];
-	sqlite3_stmt *statement = database->put_group[table];
+	sqlite3_stmt *statement = (group->replaces ? database->put_group : database->put_new_group)[table];
 	size_t columns = table_list[table].column_count, count = group->count;
 	int result = SQLITE_OK;
 
 	group->count = 0;
+	group->replaces = false;
 	if (count < PUT_GROUP) {
 		for (size_t i = 0; i < count && result == SQLITE_OK; i++)
 			result = write_row(database, group->rows[i]);
@@ -216,13 +221,14 @@ static int write_group(struct database *database, enum row_table table)
 }
 
 /* Write a row now or with others of its table: a delete, and what is read for it, come after all rows before it. */
-static int write_later(struct database *database, const struct row *row)
+static int write_later(struct database *database, const struct row *row, bool is_new)
 {
 	struct put_group *group = &database->groups[row->table];
 
 	if (row->deleted)
 		return write_row(database, row);
 	group->rows[group->count++] = row;
+	group->replaces = group->replaces || !is_new;
 	return group->count == PUT_GROUP ? write_group(database, row->table) : SQLITE_OK;
 }
 
@@ -238,7 +244,7 @@ static int write_groups(struct database *database)
 static void forget_groups(struct database *database)
 {
 	for (int table = 0; table < TABLE_COUNT; table++)
-		database->groups[table].count = 0;
+		database->groups[table] = (struct put_group){ 0 };
 }
 
 static int write_rows(struct database *database, struct write_batch *batch)
@@ -254,16 +260,17 @@ static int write_rows(struct database *database, struct write_batch *batch)
 
 		for (size_t j = 0; j < turn->row_count; j++) {
 			const struct row *row = &turn->rows[j];
+			bool is_new = false;
 			int result;
 
 			result = row->deleted ? write_group(database, row->table) : SQLITE_OK;
 			if (result == SQLITE_OK)
-				result = past_row(database, row);
+				result = past_row(database, row, &is_new);
 			if (result != SQLITE_OK)
 				return result;
 			if (several && has_own_key(row) && *slot_of(batch, row) != row)
 				continue;
-			result = write_later(database, row);
+			result = write_later(database, row, is_new);
 			if (result != SQLITE_OK)
 				return result;
 			batch->written++;

@@ -369,6 +369,32 @@ TEST rows_of_a_turn_keep_their_order(void)
 	PASS();
 }
 
+/* One statement puts eight rows, seven of which have keys that the table never had. */
+TEST rows_replace_others_in_a_group_with_new_ones(void)
+{
+	struct store *store = box_start(0);
+	struct outbox *turn = box_turn(1);
+	struct loaded loaded;
+
+	box_run(turn, 1, 1, 20, 0);
+	box_spec(turn, 1, 0, 0, 20);
+	for (int64_t job = 1; job <= 8; job++)
+		box_job(turn, 1, job, STATE_READY);
+	box_commit(store, turn);
+	turn = box_turn(2);
+	for (int64_t job = 9; job <= 15; job++)
+		box_job(turn, 1, job, STATE_READY);
+	box_job(turn, 1, 3, STATE_FAILED);
+	box_commit(store, turn);
+	store_close(store);
+	loaded = load();
+	ASSERT_EQ_FMT((size_t)17, loaded.count, "%zu");
+	for (size_t i = 2; i < loaded.count; i++)
+		ASSERT_EQ_FMT((int64_t)(loaded.rows[i].job.job == 3 ? STATE_FAILED : STATE_READY), loaded.rows[i].job.state, "%ld");
+	loaded_free(&loaded);
+	PASS();
+}
+
 /* Three runs, of which the second has ended: nothing of it but its submit key is loaded. */
 TEST only_live_runs_are_loaded(void)
 {
@@ -625,6 +651,7 @@ SUITE(store_rows)
 	RUN_TEST(every_table_comes_back);
 	RUN_TEST(a_put_replaces_and_a_delete_removes);
 	RUN_TEST(rows_of_a_turn_keep_their_order);
+	RUN_TEST(rows_replace_others_in_a_group_with_new_ones);
 	RUN_TEST(only_live_runs_are_loaded);
 	RUN_TEST(a_grown_run_is_read_in_ranges);
 	RUN_TEST(a_reader_that_refuses_ends_the_load);
