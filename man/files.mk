@@ -47,6 +47,7 @@ man_pages = \
 	man/titan-settle.1 \
 	man/titan-show.1 \
 	man/titan-states.7 \
+	man/titan-static.1 \
 	man/titan-status.1 \
 	man/titan-tenant.1 \
 	man/titan-token.1 \

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program. The argument "link" makes it a worker's link process; anything else is a command. */
+/*
+ * The program. The argument "link" makes it a worker's link process, and "far" is what other machines run; anything else is
+ * a command.
+ */
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "cli/session/session.h"
-#include "worker/worker.h"
+#include "worker/far.h"
 
 int main(int argc, char **argv)
 {
@@ -14,6 +17,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "titan");
 	if (argc == 2 && strcmp(argv[1], "link") == 0)
 		return link_main();
+	if (argc >= 2 && strcmp(argv[1], FAR_WORD) == 0)
+		return far_main(argc, argv);
 	session_of_process(&session);
 	return session_run(&session, argc, argv);
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -238,4 +239,18 @@ int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity)
 	/* Kernels before 5.8 have no mount numbers. */
 	ret_identity->mount = info.stx_mask & STATX_MNT_ID ? info.stx_mnt_id : ret_identity->device;
 	return 0;
+}
+
+int io_absolute(const char *path, char *out)
+{
+	char here[PATH_MAX];
+	int len;
+
+	if (path[0] == '/')
+		len = snprintf(out, PATH_MAX, "%s", path);
+	else if (getcwd(here, sizeof(here)) == NULL)
+		return -errno;
+	else
+		len = snprintf(out, PATH_MAX, "%s/%s", strcmp(here, "/") == 0 ? "" : here, path);
+	return len < PATH_MAX ? 0 : -ENAMETOOLONG;
 }

@@ -31,6 +31,8 @@ int io_remove_tree(int dir_fd, const char *name);
 int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity);
 /* Is this directory ours, with mode 0700? 0 if so; otherwise -EPERM, -ELOOP for a symbolic link. */
 int io_check_private_dir(const char *path);
+/* Write the absolute form of a path into out, PATH_MAX bytes; the path need not exist. */
+int io_absolute(const char *path, char *out);
 int io_fd_count_limit(void);                            /* raises RLIMIT_NOFILE to its hard limit and returns that */
 
 #endif

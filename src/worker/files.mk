@@ -13,6 +13,11 @@ worker_sources = \
 	src/worker/env.c \
 	src/worker/env.h \
 	src/worker/exits.c \
+	src/worker/far.c \
+	src/worker/far.h \
+	src/worker/far_bridge.c \
+	src/worker/far_config.c \
+	src/worker/far_start.c \
 	src/worker/guardian.c \
 	src/worker/guardian.h \
 	src/worker/guardian_renew.c \
@@ -30,6 +35,7 @@ worker_sources = \
 	src/worker/ledger.h \
 	src/worker/link.c \
 	src/worker/link.h \
+	src/worker/link_bridge.c \
 	src/worker/link_keeper.c \
 	src/worker/link_master.c \
 	src/worker/log_room.c \

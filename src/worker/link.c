@@ -40,6 +40,9 @@ static void retry_later(struct link *link)
 	if (link->retry_s > RETRY_MAX_S)
 		link->retry_s = link->retry_s >= 2. * RETRY_DENIED_S ? RETRY_DENIED_S : RETRY_MAX_S;
 	ev_timer_stop(link->loop, &link->retry);
+	/* Nobody can be dialled through a bridge; a new one comes by itself. */
+	if (link_is_bridged(link) && link->bridge_fd < 0)
+		return;
 	ev_timer_set(&link->retry, link->retry_s * jitter, 0.);
 	ev_timer_start(link->loop, &link->retry);
 }
@@ -52,6 +55,17 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 		link_frame(link, frame);
 }
 
+/* Forget the connection to the master, and all that belongs to it. */
+static void drop_connection(struct link *link)
+{
+	link->conn = NULL;
+	link->welcome = link->hello_owed = link->beat_owed = false;
+	callers_drop(link);
+	buf_clear(&link->started);
+	buf_clear(&link->done);
+	ev_timer_stop(link->loop, &link->heartbeat);
+}
+
 static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 {
 	struct link *link = owner;
@@ -60,12 +74,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 		return;
 	if (link->welcome || link->retry_s == 0. || (why && why->code == ERR_DENIED))
 		log_warn_limited("the connection to the master was lost%s%s", why ? ": " : "", why ? why->text : "");
-	link->conn = NULL;
-	link->welcome = link->hello_owed = link->beat_owed = false;
-	callers_drop(link);
-	buf_clear(&link->started);
-	buf_clear(&link->done);
-	ev_timer_stop(link->loop, &link->heartbeat);
+	drop_connection(link);
 	/* A refused key stays refused until somebody acts, so don't knock at the door all the time. */
 	if (why && why->code == ERR_DENIED)
 		link->retry_s = RETRY_DENIED_S;
@@ -111,6 +120,8 @@ static struct transport *connect_master(struct link *link, struct error *error)
 {
 	int fd, result;
 
+	if (link_is_bridged(link))
+		return link_bridge_take(link, error);
 	if (link->options->address && link->options->address[0])
 		return connect_remote(link, error);
 	result = statedir_socket_connect(&link->options->statedir, &fd);
@@ -123,7 +134,7 @@ static struct transport *connect_master(struct link *link, struct error *error)
 static void connect_now(struct link *link)
 {
 	struct transport *transport;
-	struct error error;
+	struct error error = { 0 };
 
 	/* The keeper hasn't answered since an earlier connection, so don't tell a master that this worker lives. */
 	if (!keeper_answers(link)) {
@@ -132,7 +143,7 @@ static void connect_now(struct link *link)
 	}
 	transport = connect_master(link, &error);
 	if (!transport) {
-		if (link->retry_s == 0.)
+		if (link->retry_s == 0. && error.code != ERR_NONE)
 			log_info("%s; trying again", error.text);
 		retry_later(link);
 		return;
@@ -156,6 +167,20 @@ static void retry_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	(void)loop;
 	(void)events;
 	connect_now(timer->data);
+}
+
+/* A bridge has come: the master has lost the connection before it, if there was one. */
+static void bridge_come_cb(struct link *link)
+{
+	struct conn *old = link->conn;
+
+	if (!link->listed)
+		return;
+	if (old) {
+		drop_connection(link);
+		conn_cut(old, NULL);
+	}
+	connect_now(link);
 }
 
 void link_lease(struct link *link, int64_t sent_ns)
@@ -339,7 +364,7 @@ int link_run(const struct worker_options *options, struct error *error)
 
 	link->options = options;
 	link->keeper.fd = KEEPER_FD;
-	link->attempts_fd = link->inotify_fd = -1;
+	link->attempts_fd = link->inotify_fd = link->bridge_fd = -1;
 	host_id(link->machine);
 	rand_system(&seed, sizeof(seed));
 	rand_seed(&link->rand, seed);
@@ -351,7 +376,7 @@ int link_run(const struct worker_options *options, struct error *error)
 		status = err_exit_status(ERR_USAGE);
 	} else if (!link->loop) {
 		error_set(error, ERR_SYSTEM, "can't make an event loop");
-	} else if (ship_open(link, error) && callers_open(link, error)) {
+	} else if (ship_open(link, error) && callers_open(link, error) && link_bridge_open(link, bridge_come_cb, error)) {
 		link->conns = conn_set_new(link->loop);
 		loop_init(link);
 		ev_run(link->loop, 0);
@@ -363,6 +388,7 @@ int link_run(const struct worker_options *options, struct error *error)
 	link_forget_contexts(link);
 	if (link->loop)
 		callers_close(link);
+	link_bridge_close(link);
 	ship_close(link);
 	ipc_close(&link->keeper);
 	arena_free(&link->arena);

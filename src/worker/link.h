@@ -75,6 +75,9 @@ struct link {
 	int64_t hello_ns, echo_ns, lease_ns;
 	double retry_s;
 	unsigned dials;                  /* connections begun to a master on another machine */
+	struct listener *bridges;        /* where bridges come in, if the master can't be dialled */
+	int bridge_fd;                   /* the newest bridge that isn't used yet; -1: none */
+	void (*bridge_come_cb)(struct link *link);
 	struct rand_state rand;
 	struct ev_timer retry, heartbeat;
 	struct ev_prepare prepare;
@@ -129,6 +132,14 @@ void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
 void link_beat(struct link *link);                       /* send a heartbeat now, because its content has changed */
 void link_keeper_answered(struct link *link);            /* called when a PONG arrived from the keeper */
+
+/* link_bridge.c */
+bool link_is_bridged(const struct link *link);           /* does the master come to us? */
+/* Listen for bridges, if the link is bridged; come_cb is called when one has come. */
+bool link_bridge_open(struct link *link, void (*come_cb)(struct link *link), struct error *error);
+void link_bridge_close(struct link *link);
+/* Begin TLS over the newest bridge. NULL without an error: none has come. */
+struct transport *link_bridge_take(struct link *link, struct error *error);
 
 /* link_master.c */
 void link_frame(struct link *link, const struct frame *frame);

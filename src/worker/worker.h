@@ -13,6 +13,8 @@
 /* The ways to keep a job's processes together, in the order of the command's option. */
 enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };
 
+#define BRIDGE_ADDRESS "@bridge"         /* no address of a host has this form */
+
 struct worker_options {
 	struct statedir statedir;        /* the cluster's directory; the worker's files are in worker/NAME below it */
 	const char *name;
@@ -23,7 +25,7 @@ struct worker_options {
 	const char *resources;
 	/*
 	 * Address of a master on another machine, and path of the file with the worker's key; NULL or empty: the master of
-	 * statedir, over its unix socket.
+	 * statedir, over its unix socket. BRIDGE_ADDRESS: the master comes to the worker's socket, by way of ssh.
 	 */
 	const char *address, *key_path;
 	const char *pool;                /* the worker's pool; NULL or empty: the default pool */

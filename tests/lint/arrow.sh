@@ -13,7 +13,7 @@ arrow() {
 		for (i in pairs) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] }
 	}
 	function part(path) {
-		if (path == "src/main.c") return "main"
+		if (path == "src/main.c" || path == "src/static.c") return "main"
 		if (path ~ /^src\//) { split(path, piece, "/"); return piece[2] }
 		split(path, piece, "/"); return piece[1]
 	}

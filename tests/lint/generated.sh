@@ -16,8 +16,8 @@ commands() {
 	sed -n 's/^COMMAND([a-z_]*, "\([a-z]*\)".*/\1/p' proto/commands.def | sort
 }
 
-pages() {
-	ls man/titan-*.1 | sed 's,^man/titan-\(.*\)\.1$,\1,' | sort
+pages() { # titan-static is a program of its own
+	ls man/titan-*.1 | sed 's,^man/titan-\(.*\)\.1$,\1,' | grep -vx static | sort
 }
 
 diff <(commands) <(pages) | grep '^[<>]' |
