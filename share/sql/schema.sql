@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 11;
+PRAGMA user_version = 12;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -186,12 +186,12 @@ CREATE TABLE dead (
 
 -- keys of acknowledged submits; a row lives as long as its run
 CREATE TABLE submit_key (
+	run INTEGER NOT NULL, -- first, so that new rows lie together
 	principal INTEGER NOT NULL,
 	submit_key BLOB NOT NULL, -- 16 bytes
-	run INTEGER NOT NULL,
 	digest BLOB NOT NULL, -- SHA-256 of the content
 	by_run INTEGER NOT NULL, -- the run whose job submitted it; 0: a person did
-	PRIMARY KEY (principal, submit_key)
+	PRIMARY KEY (run, principal, submit_key)
 ) STRICT, WITHOUT ROWID;
 
 -- schedules: graphs that begin at times of the wall clock

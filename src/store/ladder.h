@@ -19,7 +19,7 @@ struct object {
 struct column_change {
 	int version;                     /* the version to which the step leads */
 	const char *table;
-	const char *column;              /* empty: the step drops the whole table */
+	const char *column;              /* empty: the step drops the whole table; "*": all rows of a table that stays */
 	const char *value;               /* SQL expression over the old row; NULL: the column or table is dropped */
 };
 

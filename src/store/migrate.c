@@ -113,7 +113,7 @@ static enum err is_lost(struct step *step, const char *table, const char *column
 			 step->database->path, step->version, table, column[0] ? "." : "", column);
 }
 
-/* Rename a table that changed; drop an index, or a table that steps.def says is gone. */
+/* Rename a table that changed; drop an index, and a table or the rows of a table that steps.def says are gone. */
 static enum err put_old_aside(struct step *step, const struct object *old)
 {
 	const struct object *new = ladder_find(step->version, old->name);
@@ -121,7 +121,7 @@ static enum err put_old_aside(struct step *step, const struct object *old)
 	if (!object_is_table(old))
 		return runf(step, "DROP INDEX %s", old->name);
 	if (stays(old, new))
-		return ERR_NONE;
+		return ladder_change(step->version, old->name, "*", true) ? runf(step, "DELETE FROM %s", old->name) : ERR_NONE;
 	if (new)
 		return runf(step, "ALTER TABLE %1$s RENAME TO " OLD_PREFIX "%1$s", old->name);
 	return ladder_change(step->version, old->name, "", true) ? runf(step, "DROP TABLE %s", old->name) :

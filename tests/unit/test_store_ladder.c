@@ -113,6 +113,19 @@ TEST an_added_column_is_0_and_a_new_table_empty(void)
 	PASS();
 }
 
+TEST a_step_empties_a_table_that_stays(void)
+{
+	fixture_make(STORE_VERSION);
+	make_longer(NEXT, true);
+	ASSERT(sql(box_path, "SELECT count(*) FROM change") > 0);
+	ASSERT(sql(box_path, "SELECT count(*) FROM event") > 0);
+	add_change(NEXT, "change", "*", NULL);
+	store_close(box_open(0));
+	ASSERT_EQ_FMT(0L, sql(box_path, "SELECT count(*) FROM change"), "%ld");
+	ASSERT(sql(box_path, "SELECT count(*) FROM event") > 0);
+	PASS();
+}
+
 TEST a_table_that_stays_keeps_its_pages(void)
 {
 	long root;
@@ -281,6 +294,7 @@ SUITE(store_ladder_steps)
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(an_added_column_is_0_and_a_new_table_empty);
+	RUN_TEST(a_step_empties_a_table_that_stays);
 	RUN_TEST(a_table_that_stays_keeps_its_pages);
 	RUN_TEST(a_renamed_column_keeps_its_values_and_a_dropped_table_goes);
 	RUN_TEST(a_step_that_would_lose_a_column_is_refused);

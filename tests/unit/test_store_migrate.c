@@ -112,6 +112,7 @@ TEST what_lived_loads(void)
 		runs = sql(box_path, "SELECT count(*) FROM run");
 		ASSERT_GT(runs, 5);
 		store = box_open(0);
+		ASSERT_EQ_FMTm(error.text, ERR_NONE, store_check(store, &error), "%d");
 		ASSERT_EQ_FMTm(error.text, ERR_NONE, store_load(store, load_cb, core, &error), "%d");
 		ASSERT_EQ_FMTm(error.text, ERR_NONE, core_load_end(core, now, &outbox, &error), "%d");
 		core_check(core);

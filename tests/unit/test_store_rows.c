@@ -304,6 +304,7 @@ TEST a_put_replaces_and_a_delete_removes(void)
 	row->deleted = true;
 	row->submit_key.principal = 1;
 	row->submit_key.submit_key = slice_str("0123456789abcdef");
+	row->submit_key.run = 1;
 	box_commit(store, turn);
 	store_close(store);
 	loaded = load();

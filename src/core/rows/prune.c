@@ -210,6 +210,7 @@ static uint64_t keys_forget(struct core *core, uint64_t number)
 
 		next = key->next;
 		row->deleted = true;
+		row->submit_key.run = (int64_t)key->run;
 		row->submit_key.principal = (int64_t)number_get(key->id) + PLANTED(pruned_key_kept_on_disk);
 		row->submit_key.submit_key = arena_copy(&core->outbox->arena, slice_make(key->id + 8, 16));
 		name_map_remove(&core->keys, slice_make(key->id, sizeof(key->id)));
