@@ -13,14 +13,14 @@ CREATE TABLE meta (
 CREATE TABLE worker (
 	worker INTEGER PRIMARY KEY, -- number, given by the core
 	name TEXT NOT NULL, -- unique
-	instance BLOB NOT NULL, -- number of its latest keeper process, drawn at random
+	instance BLOB NOT NULL, -- random number that identifies the worker's latest keeper process
 	slots INTEGER NOT NULL,
 	seen_ms INTEGER NOT NULL, -- UTC
-	pool TEXT NOT NULL, -- name of its pool; empty: default
+	pool TEXT NOT NULL, -- name of the worker's pool; empty: default
 	standing INTEGER NOT NULL -- enum worker_standing, as a person set it: 1 cordoned, 2 draining
 ) STRICT;
 
--- pools whose state somebody set
+-- pools whose state a person set
 CREATE TABLE pool (
 	pool TEXT NOT NULL, -- name
 	state INTEGER NOT NULL, -- enum pool_state: 0 active, 1 draining, 2 inactive
@@ -36,138 +36,138 @@ CREATE TABLE tenant (
 	PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID;
 
--- concurrency groups whose limit somebody set
+-- concurrency groups whose limit a person set
 CREATE TABLE job_group (
 	name TEXT NOT NULL,
-	most INTEGER NOT NULL, -- most active jobs, and separately most runs, of the group
+	most INTEGER NOT NULL, -- how many jobs of the group, and separately how many of its runs, may be active at once
 	PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID;
 
--- numbers of pruned runs: consecutive ones that were pruned on one day share a row
+-- numbers of pruned runs: consecutive runs that were pruned on one day share a row
 CREATE TABLE pruned (
-	first INTEGER PRIMARY KEY, -- number of the first
-	last INTEGER NOT NULL, -- number of the last
-	wall_ms INTEGER NOT NULL -- UTC; when the latest of them was pruned
+	first INTEGER PRIMARY KEY, -- number of the first run in the row
+	last INTEGER NOT NULL, -- number of the last run in the row
+	wall_ms INTEGER NOT NULL -- UTC; when the latest run of the row was pruned
 ) STRICT;
 
--- pruned runs of which something is still to be deleted
+-- pruned runs whose rows or logs are not all deleted yet
 CREATE TABLE pruning (
-	run INTEGER PRIMARY KEY, -- number
+	run INTEGER PRIMARY KEY, -- number of the run
 	logs_only INTEGER NOT NULL, -- 1: only the logs are removed, the run stays
-	parts INTEGER NOT NULL, -- number of parts of its specification that still exist: the first ones
-	part_cost INTEGER NOT NULL, -- cost of deleting one part, in rows
+	parts INTEGER NOT NULL, -- how many parts of the run's specification still exist (the first ones)
+	part_cost INTEGER NOT NULL, -- what deleting one part of the specification costs, counted in rows
 	jobs BLOB NOT NULL -- serial numbers of the job rows that still exist: ranges of two u64 little-endian, first and last + 1
 ) STRICT;
 
--- locks that people hold
+-- locks that people took and have
 CREATE TABLE lock_hold (
 	lock TEXT NOT NULL, -- name
 	owner TEXT NOT NULL,
-	person TEXT NOT NULL, -- who took it
+	person TEXT NOT NULL, -- the person who took the lock
 	reason TEXT NOT NULL,
 	shared INTEGER NOT NULL,
-	fence INTEGER NOT NULL, -- fencing number of the hold, larger than all before
+	fence INTEGER NOT NULL, -- fencing number of the lock, larger than that of every earlier lock
 	taken_ms INTEGER NOT NULL, -- UTC
-	ttl_ms INTEGER NOT NULL, -- how long it was taken for; 0: until it is dropped
-	due_ms INTEGER NOT NULL, -- when it expires, by the steady clock
+	ttl_ms INTEGER NOT NULL, -- for how many milliseconds the lock was taken; 0: until the person drops it
+	due_ms INTEGER NOT NULL, -- when the lock expires, by the steady clock
 	PRIMARY KEY (lock, owner)
 ) STRICT, WITHOUT ROWID;
 
--- one row a run; ended_ms is 0 while it is live
+-- one row for each run; ended_ms is 0 while the run is live
 CREATE TABLE run (
 	run INTEGER PRIMARY KEY, -- number
 	name TEXT NOT NULL,
-	owner TEXT NOT NULL, -- who submitted it
-	first INTEGER NOT NULL, -- serial number of its first job
-	jobs INTEGER NOT NULL, -- number of its jobs
-	state INTEGER NOT NULL, -- enum run_state, set when it ended
-	cancelled INTEGER NOT NULL, -- 1: a person cancelled it
-	held INTEGER NOT NULL, -- 1: a person put it on hold
-	max_jobs INTEGER NOT NULL, -- most active jobs; 0: no limit
-	submitted_ms INTEGER NOT NULL, -- UTC; of an ended run, by the clock at its end
-	ended_ms INTEGER NOT NULL, -- UTC
-	tenant TEXT NOT NULL, -- the tenant that it is charged to; empty: the owner's
-	counts BLOB NOT NULL, -- when ended: jobs by state, u32 little-endian each
-	forgiven INTEGER NOT NULL, -- when ended: bad ends of jobs that count as good ones
-	dead INTEGER NOT NULL, -- when ended: jobs with a dead letter
-	steady_ms INTEGER NOT NULL, -- when it was submitted, by the steady clock
-	schedule TEXT NOT NULL, -- name of the schedule that began it; empty: none
-	concurrency TEXT NOT NULL, -- group of the run as a whole, NAME or NAME=LIMIT; empty: none
-	seated INTEGER NOT NULL, -- 1: it has a place in that group
-	logs_gone_ms INTEGER NOT NULL, -- UTC; logs up to this time were pruned; 0: none
-	parent INTEGER NOT NULL, -- serial number of the job whose sub-run it is; 0: none
-	parent_run INTEGER NOT NULL, -- the run of that job
-	parent_name TEXT NOT NULL, -- the name of that job
-	depth INTEGER NOT NULL, -- how many runs it is nested in
-	priority INTEGER NOT NULL -- default priority of its jobs + 1; 0: the general default
+	owner TEXT NOT NULL, -- the person who submitted the run
+	first INTEGER NOT NULL, -- serial number of the run's first job
+	jobs INTEGER NOT NULL, -- number of jobs in the run
+	state INTEGER NOT NULL, -- enum run_state, set when the run ended
+	cancelled INTEGER NOT NULL, -- 1: a person cancelled the run
+	held INTEGER NOT NULL, -- 1: a person put the run on hold
+	max_jobs INTEGER NOT NULL, -- how many jobs of the run may be active at once; 0: no limit
+	submitted_ms INTEGER NOT NULL, -- UTC; when the run was submitted; of an ended run, by the clock at its end
+	ended_ms INTEGER NOT NULL, -- UTC; when the run ended; 0 while it is live
+	tenant TEXT NOT NULL, -- the tenant that the run is charged to; empty: the owner's default tenant
+	counts BLOB NOT NULL, -- of an ended run: number of jobs in each state, u32 little-endian each
+	forgiven INTEGER NOT NULL, -- of an ended run: number of jobs whose bad end counts as a good one (continue_on)
+	dead INTEGER NOT NULL, -- of an ended run: number of jobs with a dead letter
+	steady_ms INTEGER NOT NULL, -- when the run was submitted, by the steady clock
+	schedule TEXT NOT NULL, -- name of the schedule that began the run; empty: none
+	concurrency TEXT NOT NULL, -- concurrency group of the run as a whole, NAME or NAME=LIMIT; empty: none
+	seated INTEGER NOT NULL, -- 1: the run has a place in its concurrency group
+	logs_gone_ms INTEGER NOT NULL, -- UTC; logs of the run from before this time were pruned; 0: none
+	parent INTEGER NOT NULL, -- for a sub-run: serial number of its parent job; 0: the run isn't a sub-run
+	parent_run INTEGER NOT NULL, -- for a sub-run: number of the run that contains its parent job
+	parent_name TEXT NOT NULL, -- for a sub-run: name of its parent job
+	depth INTEGER NOT NULL, -- for a sub-run: how many runs it is nested in
+	priority INTEGER NOT NULL -- default priority of the run's jobs, plus 1; 0: the general default
 ) STRICT;
 
--- a run's graph as submitted, in parts; parts of jobs that were added later follow; never changed
+-- the graph of each run as submitted, in parts; added jobs follow in parts of their own; parts never change
 CREATE TABLE spec (
 	run INTEGER NOT NULL,
 	part INTEGER NOT NULL, -- number of the part, from 0
 	count INTEGER NOT NULL, -- number of jobs in the part
-	first INTEGER NOT NULL, -- first part of an addition: serial number of its first job; 0: the part continues the one before
-	jobs INTEGER NOT NULL, -- first part of a submit: number of jobs in the submit; 0: written by an older version
+	first INTEGER NOT NULL, -- in the first part of added jobs: serial number of the first added job; 0: the part continues the one before
+	jobs INTEGER NOT NULL, -- in the first part of a submit: number of jobs in the submit; 0: an older version of titan wrote the row
 	body BLOB NOT NULL, -- job_spec records, one after the other
-	context BLOB NOT NULL, -- first part of a submit: the run_context record of its jobs; empty: none
+	context BLOB NOT NULL, -- in the first part of a submit: the run_context record of its jobs; empty: none
 	PRIMARY KEY (run, part)
 ) STRICT, WITHOUT ROWID;
 
--- jobs that have changed since their submit
+-- jobs that have changed since they were submitted
 CREATE TABLE job (
-	job INTEGER PRIMARY KEY, -- serial number; jobs of one submit are consecutive
+	job INTEGER PRIMARY KEY, -- serial number; the jobs of one submit have consecutive numbers
 	run INTEGER NOT NULL,
 	state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)), -- enum job_state
-	epoch INTEGER NOT NULL, -- epoch of the latest attempt
+	epoch INTEGER NOT NULL, -- epoch of the job's latest attempt
 	round INTEGER NOT NULL,
-	tries INTEGER NOT NULL, -- attempts in this round that may have started
-	crashes INTEGER NOT NULL, -- attempts in this round that were lost with their worker
+	tries INTEGER NOT NULL, -- attempts of the job in this round that may have started
+	crashes INTEGER NOT NULL, -- attempts of the job in this round that were lost with their worker
 	worker INTEGER NOT NULL, -- number of the worker of the latest attempt; 0: none
-	stop_cause INTEGER NOT NULL, -- enum job_event because of which it was stopped
-	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
+	stop_cause INTEGER NOT NULL, -- enum job_event because of which the worker was told to stop the job
+	outcome INTEGER NOT NULL, -- enum outcome of the job's latest attempt
 	code INTEGER NOT NULL,
-	cause INTEGER NOT NULL, -- serial number + 1 of the job that ended it; 0: none
-	due_ms INTEGER NOT NULL, -- when the timer of its state is due, by the steady clock
-	started_ms INTEGER NOT NULL, -- UTC; of an ended job, by the clock at its end
+	cause INTEGER NOT NULL, -- serial number + 1 of another job because of which this one ended; 0: none
+	due_ms INTEGER NOT NULL, -- when the timer of the job's present state is due, by the steady clock
+	started_ms INTEGER NOT NULL, -- UTC; when the job started; of an ended job, by the clock at its end
 	ended_ms INTEGER NOT NULL, -- UTC
 	cpu_us INTEGER NOT NULL,
 	rss_kib INTEGER NOT NULL,
 	out_bytes INTEGER NOT NULL,
 	priority INTEGER NOT NULL, -- 0 to 100
-	flags INTEGER NOT NULL, -- bits: 1 on hold, 2 a parent began a new round without it, 4 its gate is open, 8 it has a dead letter, 32 its deadline had passed when its round began, 64 skipped because its condition was false
-	child INTEGER NOT NULL, -- number of the latest attempt's sub-run; 0: none
-	passes INTEGER NOT NULL, -- finished passes of its loop that another followed; tries and crashes count in the present pass
-	interrupted INTEGER NOT NULL, -- attempts in this round that their worker interrupted, by its lease or its own end; at most 63
-	kind INTEGER NOT NULL, -- kind by proto/kinds.def; 0: written by an older version
-	ending_ms INTEGER NOT NULL -- when its time to end is over after its run was told to end, by the steady clock; 1: that time hasn't begun
+	flags INTEGER NOT NULL, -- bits: 1 the job is on hold, 2 a parent began a new round and this job didn't, 4 the gate is open, 8 the job has a dead letter, 32 the job's deadline had passed when its round began, 64 the job was skipped because its condition was false
+	child INTEGER NOT NULL, -- number of the sub-run that the job's latest attempt began; 0: none
+	passes INTEGER NOT NULL, -- how many passes of the job's loop have ended and were followed by another; tries and crashes count in the present pass
+	interrupted INTEGER NOT NULL, -- attempts in this round that ended because their worker ended or its lease ran out; at most 63
+	kind INTEGER NOT NULL, -- kind of the job by proto/kinds.def; 0: an older version of titan wrote the row
+	ending_ms INTEGER NOT NULL -- steady-clock time by which the job must end after its run was told to end; 1: this time hasn't begun
 ) STRICT;
 
--- votes on gates, each person's last in a round, and settlements of unknown jobs
+-- votes on gates (the last vote of each person in a round) and settlements of unknown jobs
 CREATE TABLE decision (
 	job INTEGER NOT NULL, -- serial number
-	round INTEGER NOT NULL, -- round in the low 16 bits; above them the epoch of the attempt that was settled
-	person INTEGER NOT NULL, -- principal; -1: the gate expired
+	round INTEGER NOT NULL, -- low 16 bits: round of the job; higher bits: epoch of the attempt that a person settled
+	person INTEGER NOT NULL, -- number of the principal who decided; -1: the gate expired
 	run INTEGER NOT NULL,
-	name TEXT NOT NULL, -- name of the person
+	name TEXT NOT NULL, -- name of the person who decided
 	verdict INTEGER NOT NULL, -- enum verdict: 1 approved, 0 rejected
 	reason TEXT NOT NULL,
 	wall_ms INTEGER NOT NULL, -- UTC
 	job_name TEXT NOT NULL,
-	digest BLOB NOT NULL, -- digest of what the person was shown
-	target INTEGER NOT NULL, -- serial number of the job it was pushed back to
-	target_round INTEGER NOT NULL, -- the round of that job that the push back opened
+	digest BLOB NOT NULL, -- digest of what the person was shown about the gate
+	target INTEGER NOT NULL, -- for a push back: serial number of the job to which the gate was pushed back
+	target_round INTEGER NOT NULL, -- for a push back: the new round of that job
 	target_name TEXT NOT NULL,
-	self INTEGER NOT NULL, -- whether the submitter of the run approved it, since no other person could
+	self INTEGER NOT NULL, -- 1: the submitter of the run approved the gate, because no other person was able to
 	PRIMARY KEY (job, round, person)
 ) STRICT, WITHOUT ROWID;
 
--- dead letters: jobs as they were when they failed or timed out for good; deleted when a new round begins
+-- dead letters: jobs as they were when they failed or timed out for good; a new round of the job deletes the row
 CREATE TABLE dead (
 	job INTEGER PRIMARY KEY, -- serial number
 	run INTEGER NOT NULL,
 	run_name TEXT NOT NULL,
-	owner TEXT NOT NULL, -- who submitted the run
+	owner TEXT NOT NULL, -- the person who submitted the run
 	name TEXT NOT NULL, -- name of the job
 	place INTEGER NOT NULL, -- index of the job in the run
 	reason INTEGER NOT NULL, -- enum dead_reason
@@ -179,42 +179,42 @@ CREATE TABLE dead (
 	outcome INTEGER NOT NULL, -- enum outcome of the latest attempt
 	code INTEGER NOT NULL,
 	epoch INTEGER NOT NULL, -- epoch of the latest attempt
-	worker TEXT NOT NULL, -- name of the worker of the latest attempt
+	worker TEXT NOT NULL, -- name of the worker that had the job's latest attempt
 	priority INTEGER NOT NULL, -- 0 to 100
-	spec BLOB NOT NULL -- a job_spec record
+	spec BLOB NOT NULL -- the job_spec record of the job
 ) STRICT;
 
--- keys of acknowledged submits; a row lives as long as its run
+-- keys of acknowledged submits, so that a repeated submit finds its run; a row lives as long as the run
 CREATE TABLE submit_key (
-	run INTEGER NOT NULL, -- first, so that new rows lie together
+	run INTEGER NOT NULL, -- number of the run; the first column of the key, so that new rows lie together
 	principal INTEGER NOT NULL,
 	submit_key BLOB NOT NULL, -- 16 bytes
-	digest BLOB NOT NULL, -- SHA-256 of the content
-	by_run INTEGER NOT NULL, -- the run whose job submitted it; 0: a person did
+	digest BLOB NOT NULL, -- SHA-256 of what was submitted
+	by_run INTEGER NOT NULL, -- number of the run whose job submitted; 0: a person submitted
 	PRIMARY KEY (run, principal, submit_key)
 ) STRICT, WITHOUT ROWID;
 
--- schedules: graphs that begin at times of the wall clock
+-- schedules: graphs that the master begins as runs at times of the wall clock
 CREATE TABLE schedule (
 	schedule TEXT NOT NULL, -- name of the schedule and of its runs
-	owner TEXT NOT NULL, -- the person who added or last replaced it
+	owner TEXT NOT NULL, -- the person who added the schedule or last replaced it
 	principal INTEGER NOT NULL,
-	tenant TEXT NOT NULL, -- as given; empty: the owner
-	spec BLOB NOT NULL, -- a schedule_spec record
+	tenant TEXT NOT NULL, -- tenant of the schedule's runs, as submitted; empty: the owner's default tenant
+	spec BLOB NOT NULL, -- the schedule_spec record of the schedule
 	max_jobs INTEGER NOT NULL, -- as in run
 	paused INTEGER NOT NULL,
-	next_ms INTEGER NOT NULL, -- UTC; when the next run is due; 0: never
-	last_ms INTEGER NOT NULL, -- UTC; the due time of its last run
+	next_ms INTEGER NOT NULL, -- UTC; when the schedule's next run is due; 0: never
+	last_ms INTEGER NOT NULL, -- UTC; the time at which the schedule's last run was due
 	last_run INTEGER NOT NULL,
-	queued INTEGER NOT NULL, -- runs that wait until the live ones have ended
-	fired INTEGER NOT NULL, -- number of runs that began
-	skipped INTEGER NOT NULL, -- number of times that were skipped
-	skip_why INTEGER NOT NULL, -- enum skip_why of the last skip
-	skip_ms INTEGER NOT NULL, -- UTC; when the last skip was
+	queued INTEGER NOT NULL, -- number of due runs that wait until the live ones have ended
+	fired INTEGER NOT NULL, -- number of runs that the schedule has begun
+	skipped INTEGER NOT NULL, -- number of scheduled times at which no run began
+	skip_why INTEGER NOT NULL, -- enum skip_why: why no run began at the last skipped time
+	skip_ms INTEGER NOT NULL, -- UTC; the last skipped time
 	concurrency TEXT NOT NULL, -- as in run
-	submit_key BLOB NOT NULL, -- submit key that set it last: principal (8 bytes little-endian) and key; empty: unknown
-	digest BLOB NOT NULL, -- SHA-256 of what was submitted with that key
-	context BLOB NOT NULL, -- the run_context record of its jobs; empty: none
+	submit_key BLOB NOT NULL, -- submit key with which the schedule was last set: principal (8 bytes little-endian) and key; empty: unknown
+	digest BLOB NOT NULL, -- SHA-256 of what was last submitted for the schedule
+	context BLOB NOT NULL, -- the run_context record of the schedule's jobs; empty: none
 	PRIMARY KEY (schedule)
 ) STRICT, WITHOUT ROWID;
 
@@ -222,90 +222,90 @@ CREATE TABLE schedule (
 CREATE TABLE schedule_part (
 	schedule TEXT NOT NULL,
 	part INTEGER NOT NULL, -- from 0
-	count INTEGER NOT NULL, -- jobs in it
+	count INTEGER NOT NULL, -- number of jobs in the part
 	body BLOB NOT NULL, -- job_spec records, one after the other
 	PRIMARY KEY (schedule, part)
 ) STRICT, WITHOUT ROWID;
 
--- history: what happened in a turn
+-- history of events: all that happened in each turn
 CREATE TABLE event (
 	turn INTEGER PRIMARY KEY,
 	wall_ms INTEGER NOT NULL, -- UTC
 	body BLOB NOT NULL -- event and happening records, one after the other
 ) STRICT;
 
--- what people and jobs did; each row has the hash of the one before, so a changed or missing row is noticed
+-- history of acts: what people and jobs did; each row has the hash of the row before, so that a changed or missing row is noticed
 CREATE TABLE act (
-	act INTEGER PRIMARY KEY, -- number, from 1, without gaps
-	turn INTEGER NOT NULL, -- the turn in which it was done, whose rows became durable with it
+	act INTEGER PRIMARY KEY, -- number of the act, from 1, without gaps
+	turn INTEGER NOT NULL, -- the turn in which the act was done; the act and the rows that it changed became durable together
 	wall_ms INTEGER NOT NULL, -- UTC
-	principal INTEGER NOT NULL, -- the person who did it, or in whose name a job did it
+	principal INTEGER NOT NULL, -- number of the principal who acted, or for whom a job acted
 	name TEXT NOT NULL, -- name of the principal at that time
-	key_id BLOB NOT NULL, -- of a submit: its submit key, 16 bytes; else the id of the connection's key; empty: none
-	origin TEXT NOT NULL, -- where it came from: the transport, or the job that did it
-	by_job INTEGER NOT NULL, -- serial number of the job that did it; 0: a person
-	run INTEGER NOT NULL, -- number of the run that it was done to, or that it began; 0: none
+	key_id BLOB NOT NULL, -- of a submit: its submit key, 16 bytes; of other acts: the id of the connection's token; empty: none
+	origin TEXT NOT NULL, -- where the request came from: the transport, or the job that sent it
+	by_job INTEGER NOT NULL, -- serial number of the job that sent the request; 0: a person sent it
+	run INTEGER NOT NULL, -- number of the run that the act changed or began; 0: none
 	verb TEXT NOT NULL,
 	target TEXT NOT NULL,
-	before TEXT NOT NULL, -- state of the target before the act; empty: it didn't exist
-	after TEXT NOT NULL, -- state of the target after the act
-	reason TEXT NOT NULL, -- reason that the person gave
-	previous BLOB NOT NULL, -- hash of the act before; 32 times 0 in the first
-	hash BLOB NOT NULL -- SHA-256 of the columns before, in this order: integers as 8 bytes, all others as length and bytes, little-endian
+	before TEXT NOT NULL, -- values of the target before the act; empty: the target didn't exist
+	after TEXT NOT NULL, -- values of the target after the act
+	reason TEXT NOT NULL, -- the reason that the person gave
+	previous BLOB NOT NULL, -- hash of the act before this one; in the first act 32 zero bytes
+	hash BLOB NOT NULL -- SHA-256 of all columns above, in this order: integers as 8 bytes, others as length and bytes, little-endian
 ) STRICT;
 
--- what each turn changed: the rows as they were before it, so that earlier states can be computed
+-- the rows that each turn changed, as they were before the turn, so that earlier states can be computed
 CREATE TABLE change (
 	turn INTEGER PRIMARY KEY,
 	wall_ms INTEGER NOT NULL, -- UTC
-	body BLOB NOT NULL -- the rows, encoded as in src/store/past_body.c
+	body BLOB NOT NULL -- the changed rows, encoded as in src/store/past_body.c
 ) STRICT;
 
--- keys with which people, programs and workers of other machines connect
+-- tokens: keys with which people, programs and workers of other machines connect
 CREATE TABLE token (
-	id TEXT NOT NULL, -- the name of the key, by which its holder is known
-	name TEXT NOT NULL, -- the principal, or the worker
+	id TEXT NOT NULL, -- id of the token
+	name TEXT NOT NULL, -- name of the principal or worker that connects with the token
 	roles INTEGER NOT NULL, -- bits of enum role
-	secret BLOB NOT NULL, -- the key, sealed by the master with its own key, which is in another file
-	made_ms INTEGER NOT NULL, -- UTC; when it was added, or its secret replaced
-	expires_ms INTEGER NOT NULL, -- UTC; 0: never
-	used_ms INTEGER NOT NULL, -- UTC; its last use, to the minute; 0: never
-	made_by TEXT NOT NULL, -- name of the principal who added it
+	secret BLOB NOT NULL, -- secret of the token, encrypted with the master's own key, which is in another file
+	made_ms INTEGER NOT NULL, -- UTC; when the token was added or its secret replaced
+	expires_ms INTEGER NOT NULL, -- UTC; when the token expires; 0: never
+	used_ms INTEGER NOT NULL, -- UTC; when the token was last used, to the minute; 0: never
+	made_by TEXT NOT NULL, -- name of the principal who added the token
 	PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
 
--- history: what is still known of runs that were pruned
+-- history of pruned runs: what the master still knows about each
 CREATE TABLE pruned_run (
 	run INTEGER PRIMARY KEY, -- number
 	name TEXT NOT NULL,
-	owner TEXT NOT NULL, -- who submitted it
-	schedule TEXT NOT NULL, -- that began it
-	state INTEGER NOT NULL, -- enum run_state when it ended
-	jobs INTEGER NOT NULL, -- how many it had
+	owner TEXT NOT NULL, -- the person who submitted the run
+	schedule TEXT NOT NULL, -- name of the schedule that began the run
+	state INTEGER NOT NULL, -- enum run_state that the run had when it ended
+	jobs INTEGER NOT NULL, -- number of jobs that the run had
 	submitted_ms INTEGER NOT NULL, -- UTC
 	ended_ms INTEGER NOT NULL, -- UTC
-	wall_ms INTEGER NOT NULL, -- UTC; when it was pruned
-	person TEXT NOT NULL -- who asked for that; empty: a rule of the master
+	wall_ms INTEGER NOT NULL, -- UTC; when the run was pruned
+	person TEXT NOT NULL -- the person who pruned the run; empty: a rule of the master pruned it
 ) STRICT;
 
--- history: tries that were not the last of their job; of the last one the job's own row tells
+-- history of earlier tries of jobs; a job's latest try is in the job's own row
 CREATE TABLE attempt (
 	job INTEGER NOT NULL, -- serial number
 	epoch INTEGER NOT NULL,
 	run INTEGER NOT NULL,
-	round INTEGER NOT NULL, -- of the job
-	pass INTEGER NOT NULL, -- of its loop, from 1; 0: it is none
-	try INTEGER NOT NULL, -- number in that round, or in that pass
-	worker INTEGER NOT NULL, -- 0: none
+	round INTEGER NOT NULL, -- round of the job
+	pass INTEGER NOT NULL, -- pass of the job's loop, from 1; 0: the job isn't a loop
+	try INTEGER NOT NULL, -- number of the try in its round, or in its pass
+	worker INTEGER NOT NULL, -- number of the worker; 0: none
 	outcome INTEGER NOT NULL, -- enum outcome
 	code INTEGER NOT NULL,
-	stop_cause INTEGER NOT NULL, -- enum job_event that made it stop; 0: none
-	started_ms INTEGER NOT NULL, -- UTC; 0: it never did, or nobody saw it
+	stop_cause INTEGER NOT NULL, -- enum job_event because of which the worker was told to stop the try; 0: none
+	started_ms INTEGER NOT NULL, -- UTC; when the try started; 0: the master never heard that it started
 	ended_ms INTEGER NOT NULL, -- UTC
 	cpu_us INTEGER NOT NULL,
 	rss_kib INTEGER NOT NULL,
 	out_bytes INTEGER NOT NULL,
-	child INTEGER NOT NULL, -- number of its sub-run; 0: none
+	child INTEGER NOT NULL, -- number of the sub-run that the try began; 0: none
 	PRIMARY KEY (job, epoch)
 ) STRICT, WITHOUT ROWID;
 

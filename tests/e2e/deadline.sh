@@ -17,14 +17,14 @@ exits "a pipeline with deadlines" 0 titan --json run late.yaml
 run=$(printf '%s' "$out" | jq .run)
 is "a date that has passed ends a job at once" "$(job_state "$run" dated)" timed_out
 ok "it runs" until_true 20 job_is "$run" blocker running
-like "explain says when its deadline is" "$(titan explain "$run/blocker")" 'its deadline is in'
+like "explain says when its deadline is" "$(titan explain "$run/blocker")" "the job's deadline is in"
 is "show says until when" "$(titan --json show "$run/blocker" | jq -r '.[0] | .deadline | length > 10')" true
 ok "what nobody takes leaves the queue" until_true 20 job_is "$run" queued timed_out
 is "with what needs it" "$(job_state "$run" after)" skipped
-like "explain says why" "$(titan explain "$run/queued")" 'no worker took it in time'
+like "explain says why" "$(titan explain "$run/queued")" 'no worker took the job in time'
 ok "what runs is ended at its deadline" until_true 20 job_is "$run" blocker timed_out
 ok "its process is gone" until_true 20 no_job_process
-like "and explained" "$(titan explain "$run/blocker")" 'its deadline passed'
+like "and explained" "$(titan explain "$run/blocker")" "the job's deadline passed"
 is "in JSON too" "$(titan --json show "$run/blocker" | jq -r '.[0] | .stop_cause')" deadline
 ok "the run's deadline holds for the others" until_true 20 job_is "$run" bounded succeeded
 

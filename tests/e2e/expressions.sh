@@ -27,7 +27,7 @@ is "dynamic branches: the one that the exit code names runs" "$(state three) $(s
 is "needs may have && || ! and parentheses" "$(state x)" succeeded
 is "a text is compared with a parameter" "$(state prod)" succeeded
 is "a final job may have a condition" "$(state f)" succeeded
-like "why it was skipped is told" "$(titan show last/four)" 'its condition was false: check.code == 4'
+like "why it was skipped is told" "$(titan show last/four)" "the job's condition was false: check.code == 4"
 is "explain has the reason" "$(titan --json explain last/four | jq -r '.[0].reason')" condition
 like "what is behind it has its cause" "$(titan show last/behind)" 'because four was skipped: its condition was false$'
 like "so has what is behind that" "$(titan show last/further)" 'because behind was skipped, as the condition of four was false$'

@@ -41,7 +41,7 @@ stubborn() { # starts a run whose cleaner waits, and cancels it once
 	until_true 20 job_is "$run" clean running
 }
 stubborn
-like 'explain says how long it has' "$(titan explain "$run/clean")" 'was told to end, so it must end in (9m|10m)'
+like 'explain says how long it has' "$(titan explain "$run/clean")" 'was told to end, so the job must end in (9m|10m)'
 like 'show says until when' "$(titan --json show "$run/clean" | jq -r '.[0] | .deadline')" '^[0-9]{4}-'
 exits 'a second cancel' 0 titan cancel -w "$run"
 is 'ends it' "$(job_state "$run" clean)" cancelled

@@ -22,7 +22,7 @@ other=$(titan run deploy.yaml)
 ok "one to another place doesn't wait for it" until_true 10 running "$other" 2
 is "the second to the same does" "$(count "$second")" 0
 is "and says so" "$(titan --json explain "$second/build[0]" | jq -r '.[0].reason')" concurrency_runs
-like "with the run that goes" "$(titan explain "$second/build[0]")" "1 run of its concurrency group deploy-prod is going, and the limit is 1: run $first"
+like "with the run that goes" "$(titan explain "$second/build[0]")" "1 run of the concurrency group deploy-prod is going, and the limit is 1: run $first"
 is "the group has one run" "$(field deploy-prod .active_runs)" 1
 is "of one at most" "$(field deploy-prod .max)" 1
 is "a run says its group" "$(titan --json show "$first" | jq -r '.[0] | .group')" deploy-prod

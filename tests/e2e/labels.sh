@@ -33,7 +33,7 @@ like "in words too" "$(titan explain "$none/a")" 'nobody-has-this'
 exits "somebody shares a lock" 0 titan lock take db --shared
 alone=$(titan run -e "a; a=true label=fast lock=db")
 reader=$(titan run -e "a; a=true lock=db=shared")
-like "who wants it alone keeps out who would share it" "$(titan explain "$reader/a")" "job $alone/a waits for it exclusively, and comes first"
+like "who wants it alone keeps out who would share it" "$(titan explain "$reader/a")" "job $alone/a waits to have the lock alone, and comes first"
 kill "$special"
 wait "$special" 2>/dev/null
 exits "but not while no worker can serve him" 0 titan --timeout 20s wait "$reader"

@@ -33,7 +33,7 @@ tool=$(titan run -e "j; j='$test_dir/mnt/dir/tool'")
 exits "other jobs run while one hangs in its directory" 0 titan --timeout 30s run --wait -e "{a*50}; a='true'"
 is "the worker is up" "$(state_of '.workers[0].state')" up
 is "the job hasn't started" "$(job_state "$there" there)" assigned
-like "explain says so" "$(titan explain "$there/there")" "hasn't said that it started"
+like "explain says so" "$(titan explain "$there/there")" "hasn't reported the job's start"
 
 other=$(titan run where.yaml)
 exits "one that hangs is cancelled" 0 titan -y cancel "$other"

@@ -11,12 +11,12 @@ ids() { titan --format '{run}' ls "$@" | tr '\n' ' '; }
 
 # --- why ---
 why_of() { titan --json ls "$1" | jq -r '.[0] | "\(.reason): \(.why)"'; }
-like "a run tells what its job waits for" "$(why_of "$second")" '^all_slots_busy: two: the only slot that it could use is busy'
+like "a run tells what its job waits for" "$(why_of "$second")" '^all_slots_busy: two: the only slot that the job could use is busy'
 is "a run that goes on waits for nothing" "$(why_of "$busy")" "null: null"
 titan -q hold "$first"
-is "a run on hold says so" "$(why_of "$first")" "held: a person put a hold on it"
+is "a run on hold says so" "$(why_of "$first")" "held: a person put a hold on the run"
 titan -q release "$first"
-like "so does show, for each job" "$(titan show "$second")" 'three .*it waits for two \(ready\)'
+like "so does show, for each job" "$(titan show "$second")" 'three .*the job waits for two \(ready\)'
 like "in the words of explain" "$(titan show "$second/two")" "why +$(titan --json explain "$second/two" | jq -r '.[0].why' | cut -d';' -f1)"
 touch on
 exits "all end" 0 titan --timeout 60s wait "$busy" "$first" "$second"

@@ -13,7 +13,7 @@ exits "a person takes a lock" 0 titan lock take db -m "moving it" --owner deploy
 first=$out
 like "and has a number" "$first" '^[0-9]+$'
 exits "nobody else may" 75 titan lock take db
-like "who is told who has it" "$err" "deploy-1 \(.*\), because 'moving it', has it until it is dropped"
+like "who is told who has it" "$err" "deploy-1 \(.*\), because 'moving it', has it until the person drops it"
 exits "not even to share it" 75 titan lock take db --shared
 exits "two scripts of one person are two" 0 titan lock take mine
 exits "so the second one may not" 75 titan lock take mine
@@ -55,7 +55,7 @@ alone=$(titan run -e 'a; a=true lock=cache')
 ok "one that wants it alone waits" until_true 10 is_state "$alone" ready
 late=$(titan run -e 'a; a=true lock=cache=shared')
 ok "and keeps out those behind it" until_true 10 is_state "$late" ready
-like "which is said" "$(titan explain "$late/a")" "job $alone/a waits for it exclusively, and comes first"
+like "which is said" "$(titan explain "$late/a")" "job $alone/a waits to have the lock alone, and comes first"
 exits "it is dropped" 0 titan lock drop cache
 touch gate
 exits "all come to their turn" 0 titan --timeout 20s wait "$one" "$alone" "$late"

@@ -59,8 +59,8 @@ like 'a group: how full they are' "$(titan explain "$run/third")" 'next +titan g
 titan hold "$run/third" >/dev/null
 like 'a job that is held' "$(titan explain "$run/third")" 'put a hold on this job$'
 titan hold "$run" >/dev/null
-like 'with its run' "$(titan explain "$run/third")" 'put a hold on its run and this job$'
-like 'and one only with its run' "$(titan explain "$run/locked")" 'put a hold on its run$'
+like 'with its run' "$(titan explain "$run/third")" 'put a hold on the run and this job$'
+like 'and one only with its run' "$(titan explain "$run/locked")" "put a hold on the job's run\$"
 titan release "$run" >/dev/null
 exits 'a gate that waits has nothing to be done again' 8 titan retry "$run/gate"
 like 'people have to decide' "$err" "people have to decide"
@@ -76,7 +76,7 @@ run=$(titan run -e "?late -> a; ?no -> b; late='x' approve_timeout=100ms; no='y'
 until_true 20 job_is "$run" no approval
 titan reject "$run/no" -m never
 until_true 20 run_ended "$run"
-like 'a gate that nobody answered' "$(titan show "$run")" '^late .*nobody decided in time$'
+like 'a gate that nobody answered' "$(titan show "$run")" '^late .*nobody decided on the gate in time$'
 like 'one that somebody refused' "$(titan show "$run")" '^no .*refused$'
 
 # --- acts under --json are one value ---

@@ -31,7 +31,7 @@ ok "a master with a short grace is up" start_master
 ok "and a worker" start_worker
 lost_job
 is "it waits for a person" "$(titan --json approvals | jq -r '.[] | "\(.job) \(.state)"')" "$run/j unknown"
-like "show says so, too" "$(titan show "$run")" '^j .*a person has to settle it$'
+like "show says so, too" "$(titan show "$run")" '^j .*a person has to settle the job'
 like "explain names the command" "$(titan explain "$run/j")" "titan settle $run/j done"
 exits "a word has a reason" 2 titan settle "$run/j" done
 exits "and is one of three" 2 titan settle "$run/j" perhaps -m x
@@ -41,7 +41,7 @@ is "which is no evidence" "$(job_state "$run" j)" unknown
 exits "it is settled as done" 0 titan settle "$run/j" done -m 'the file is there'
 exits "and what depends on it goes on" 0 titan --timeout 20s wait "$run"
 like "who said so is kept" "$(titan show "$run/j")" "$(id -un) said that it is done: the file is there"
-like "and explained" "$(titan explain "$run/j")" 'a person says that it is done'
+like "and explained" "$(titan explain "$run/j")" 'a person settled the job as done'
 exits "it is settled once" 1 titan settle "$run/j" failed -m x
 
 lost_job
@@ -63,5 +63,5 @@ lost_job
 exits "one that nobody knows about can be cancelled, too" 0 titan cancel "$run"
 ok "and is" until_true 20 job_is "$run" j cancelled
 unlike "nobody says that its process is gone" "$(titan explain "$run/j")" 'and its process is gone'
-like "as nobody knows that" "$(titan explain "$run/j")" "somebody cancelled it; its worker was lost, so its process may still be running"
+like "as nobody knows that" "$(titan explain "$run/j")" "somebody cancelled the job; its worker was lost, so its process may still be running"
 done_testing

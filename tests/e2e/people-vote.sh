@@ -47,7 +47,7 @@ END
 run=$(titan run late.yaml)
 exits "a time-out fails closed" 3 titan --timeout 10s wait "$run"
 is "the gate is denied" "$(job_state "$run" late)" denied
-like "explain says that nobody decided" "$(titan explain "$run/late")" 'nobody decided in time'
+like "explain says that nobody decided" "$(titan explain "$run/late")" 'nobody decided on the gate in time'
 is "it is kept once, as nobody's" "$(titan --json approvals --all "$run" | jq -r '[.[] | .person + .verdict] | join(" ")')" expired
 
 # Approval void after the job changed.

@@ -91,7 +91,7 @@ exits "a run is held" 0 titan hold "$first"
 is "and says so" "$(titan --json show "$first" | jq '.[0] | .held')" true
 is "which is why its job waits" "$(reason_of "$first/one")" held
 is "another waits for the slot" "$(reason_of "$second/two")" all_slots_busy
-like "also in a list" "$(titan ls)" 'a person put a hold on it'
+like "also in a list" "$(titan ls)" 'a person put a hold on the run'
 exits "another one gets a priority" 0 titan --json priority "$third" 90
 is "its job has it" "$(titan --json show "$third/three" | jq '.[0] | .priority')" 90
 exits "no such priority" 2 titan priority "$third" 101
@@ -126,8 +126,8 @@ printf 'jobs:\n  a: {run: exit 4, retry: {max: 3, codes: [3]}}\n  b: {run: "true
 run=$(titan run other.yaml)
 exits "a code that isn't retried fails" 1 titan --timeout 10s wait "$run"
 like "its attempts aren't used up" "$(titan explain "$run/a")" "doesn't cover this kind of failure \\(exit 4, 1 try"
-like "what never ran had no process" "$(titan explain "$run/b")" 'the job ran out of time before it started: its deadline passed'
-like "the run says why, too" "$(titan show "$run")" 'b .*TIME.*its deadline passed'
+like "what never ran had no process" "$(titan explain "$run/b")" "the job ran out of time before it started: the job's deadline passed"
+like "the run says why, too" "$(titan show "$run")" "b .*TIME.*the job's deadline passed"
 
 # All of a fan-out.
 run=$(titan run -e "later -> e*4; later=true delay=1h; e=true")
@@ -141,7 +141,7 @@ is "and counted" "$(printf %s "$out" | jq '.[0].changed')" 4
 exits "one of them is one" 0 titan hold "$run/e[2]"
 exits "cancelled together" 0 titan -y cancel "$run/e"
 is "they are" "$(job_state "$run" 'e[3]')" cancelled
-like "before they ran" "$(titan explain "$run/e[3]")" 'somebody cancelled it before it started'
+like "before they ran" "$(titan explain "$run/e[3]")" 'somebody cancelled the job before it started'
 titan hold "$run/later"
 is "what waits for its time and is held back isn't due" "$(titan --json explain "$run/later" | jq -r '.[0].reason')" held
 titan -y cancel "$run" >/dev/null

@@ -15,7 +15,7 @@ titan cancel "$run" >/dev/null
 run=$(titan run -e "later; later='true' delay=1h")
 timeout 60 "$TITAN" watch "$run" >"$test_dir/watch.out" 2>&1 &
 watcher=$!
-ok "a delay is told as such" until_true 30 grep -q "later waits: it is due in" "$test_dir/watch.out"
+ok "a delay is told as such" until_true 30 grep -q "later waits: the job is due in" "$test_dir/watch.out"
 kill "$watcher"
 unlike "a first delay is no retry" "$(titan status)" 'RETRY'
 like "it is one that comes later" "$(titan status)" 'LATER 1'

@@ -58,11 +58,11 @@ TEST explain_of_a_failure_has_its_outcome_and_tries(void)
 	snprintf(wanted, sizeof(wanted), "%s (exit 7, 3 tries)", state_table[STATE_FAILED].fact);
 	ASSERT_STR_EQ(wanted, said("why"));
 	job->retry_max = 3;
-	ASSERT_STR_EQ("its retry policy doesn't cover this kind of failure (exit 7, 3 tries)", said("why"));
+	ASSERT_STR_EQ("the job's retry policy doesn't cover this kind of failure (exit 7, 3 tries)", said("why"));
 	/* Attempts that their worker ended use up no retry. */
 	job->retry_max = 1;
 	job->interrupted = 2;
-	ASSERT_STR_EQ("its retry policy doesn't cover this kind of failure (exit 7, 3 tries); 2 earlier attempts were ended by their workers", said("why"));
+	ASSERT_STR_EQ("the job's retry policy doesn't cover this kind of failure (exit 7, 3 tries); 2 earlier attempts were ended by their workers", said("why"));
 	PASS();
 }
 
@@ -87,16 +87,16 @@ TEST explain_of_what_never_ran_claims_no_process(void)
 	job->outcome = OUTCOME_NONE;
 	job->tries = 0;
 	job->state = STATE_CANCELLED;
-	ASSERT_STR_EQ("somebody cancelled it before it started", said("why"));
+	ASSERT_STR_EQ("somebody cancelled the job before it started", said("why"));
 	job->cause = 402;
-	ASSERT_STR_EQ("another job of its fan-out failed, so the others were cancelled", said("why"));
+	ASSERT_STR_EQ("another job of its fan-out failed, so this job was cancelled", said("why"));
 	job->cause = 0;
 	job->state = STATE_TIMED_OUT;
 	ASSERT_STR_EQ("the job ran out of time before it started", said("why"));
 	job->state = STATE_CANCELLED;
 	job->tries = 1;
 	job->outcome = OUTCOME_LOST;
-	ASSERT_EQ(said("why"), strstr(said("why"), "somebody cancelled it; its worker was lost"));
+	ASSERT_EQ(said("why"), strstr(said("why"), "somebody cancelled the job; its worker was lost"));
 	PASS();
 }
 
@@ -123,7 +123,7 @@ TEST explain_of_a_skipped_job_names_its_cause(void)
 	job->condition_false = true;
 	job->cause = 0;
 	job->when = slice_str("x");
-	ASSERT_STR_EQ("its condition was false: x", said("cause"));
+	ASSERT_STR_EQ("the job's condition was false: x", said("cause"));
 	ASSERT_STR_EQ("condition", said("reason"));
 	PASS();
 }
@@ -158,12 +158,12 @@ TEST explain_of_a_run_has_a_row_for_each_reason(void)
 	for (size_t i = 0; i < 4; i++) {
 		added = rig_add_job(names[i], i < 2 ? STATE_READY : i == 2 ? STATE_WAITING : STATE_APPROVAL);
 		added->why_code = i < 2 ? REASON_NO_WORKER_LABELS : i == 2 ? REASON_WAITS_FOR_DEPENDENCY : REASON_APPROVAL;
-		added->why = slice_str(i == 0 ? "no worker has gpu" : i == 1 ? "no worker has ssd" : i == 2 ? "it waits for r" : "0 of 1");
+		added->why = slice_str(i == 0 ? "no worker has gpu" : i == 1 ? "no worker has ssd" : i == 2 ? "the job waits for r" : "0 of 1");
 	}
 	ASSERT_EQ(0, rig_run("explain 3 --format {count}|{state}|{reason}|{why}|{jobs}|{next}"));
-	ASSERT_STR_EQ("1|running|running|it is running|3/r|\n"
+	ASSERT_STR_EQ("1|running|running|the job is running|3/r|\n"
 		      "2|ready|no_worker_labels|no connected worker has the labels that the job asks for|3/q1,3/q2|titan worker ls\n"
-		      "1|waiting|waits_for_dependency|it waits for r|3/w|titan show 3\n"
+		      "1|waiting|waits_for_dependency|the job waits for r|3/w|titan show 3\n"
 		      "1|approval|approval|0 of 1|3/g|titan approve 3/g\n",
 		      rig_out());
 	/* Also what several words or a condition name, and of more than one run. */

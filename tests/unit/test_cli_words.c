@@ -145,7 +145,7 @@ TEST cause_names_a_condition_that_was_false(void)
 	jobs[0].when = slice_str("day == 'sunday'");
 	jobs[1].cause = 41;
 	jobs[2].cause = 42;
-	ASSERT_STR_EQ("its condition was false: day == 'sunday'", cause_of(0));
+	ASSERT_STR_EQ("the job's condition was false: day == 'sunday'", cause_of(0));
 	ASSERT_STR_EQ("because a was skipped: its condition was false", cause_of(1));
 	ASSERT_STR_EQ("because b was skipped, as the condition of a was false", cause_of(2));
 	PASS();
@@ -178,10 +178,10 @@ TEST cause_says_what_a_person_has_to_do(void)
 	jobs[1].ended_by = EVENT_EXPIRED;
 	ASSERT_STR_EQ(event_texts[EVENT_EXPIRED], cause_of(1));
 	jobs[2].state = STATE_UNKNOWN;
-	ASSERT_STR_EQ("a person has to settle it", cause_of(2));
+	ASSERT_STR_EQ("a person has to settle the job", cause_of(2));
 	jobs[3].state = STATE_FAILED;
 	jobs[3].forgiven = true;
-	ASSERT_STR_EQ("counts as a good end", cause_of(3));
+	ASSERT_STR_EQ("counts as a good end (continue_on)", cause_of(3));
 	PASS();
 }
 

@@ -153,7 +153,7 @@ TEST earlier_of_two_deadlines_is_shown(int64_t span_ms, int64_t date_ms)
 	row = rig_job(rig, rig_named(rig, rig_submit(rig, &graph), "a"));
 	ASSERT_EQ(rig->now.wall_ms + 5000, row.deadline_ms);
 	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
-	ASSERT(memmem(row.why.data, row.why.len, "; its deadline is in 5", 22));
+	ASSERT(memmem(row.why.data, row.why.len, "; the job's deadline is in 5", 28));
 	rig_free(rig);
 	PASS();
 }

@@ -202,7 +202,7 @@ TEST explain_names_dispatch_timeout_and_deadline(void)
 	ASSERT(memmem(row.why.data, row.why.len, "times out unless a worker takes it within 3.0", 45));
 	SUBMIT_ONE(rig, deadline_ms, 4000);
 	ASSERT(view_explain(rig->core, 2, &rig->arena, &row));
-	ASSERT(memmem(row.why.data, row.why.len, "its deadline is in 4.0", 22));
+	ASSERT(memmem(row.why.data, row.why.len, "the job's deadline is in 4.0", 28));
 	rig_free(rig);
 	PASS();
 }

@@ -14,7 +14,7 @@ TEST explain_names_resources_in_use(void)
 	run = rig_submit(rig, &graph);
 	join(rig, "w", 4, "", "tape=1", "");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
-	ASSERT_STR_EQ("resources_busy: other jobs use what it asks for: tape=1; worker w is reserved for it", why(rig, run, "b"));
+	ASSERT_STR_EQ("resources_busy: other jobs use the resources that the job asks for: tape=1; worker w is reserved for this job", why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
 }
@@ -33,7 +33,7 @@ TEST explain_names_the_job_that_room_is_reserved_for(void)
 	run = rig_submit(rig, &graph);
 	join(rig, "w", 2, "", "tape=2", "");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "small"));
-	ASSERT_STR_EQ("reserved: worker w has room, but it is reserved for job 1/large, which is larger and comes first", why(rig, run, "other"));
+	ASSERT_STR_EQ("reserved: worker w has room, but this room is reserved for job 1/large, which is larger and comes first", why(rig, run, "other"));
 	rig_free(rig);
 	PASS();
 }
@@ -59,7 +59,7 @@ TEST explain_names_the_flapping_worker(void)
 	graph_job(&graph, "b", "");
 	run = rig_submit(rig, &graph);
 	rig_pass(rig, 1);
-	ASSERT_STR_EQ("sent: it was given to worker steady, which hasn't said that it started", why(rig, run, "a"));
+	ASSERT_STR_EQ("sent: the job was given to worker steady, which hasn't reported the job's start", why(rig, run, "a"));
 	ASSERT_STR_EQ("worker_flaps: worker loose lost 5 connections within 60 s, and gets no jobs for another 30 s",
 		      why(rig, run, "b"));
 	/* When its rest is over it is one like any other. */
@@ -67,7 +67,7 @@ TEST explain_names_the_flapping_worker(void)
 		rig_heartbeat(rig, rig->conn);
 		rig_pass(rig, 1000);
 	}
-	ASSERT_STR_EQ("sent: it was given to worker loose, which hasn't said that it started", why(rig, run, "b"));
+	ASSERT_STR_EQ("sent: the job was given to worker loose, which hasn't reported the job's start", why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
 }
@@ -100,7 +100,7 @@ TEST explain_counts_busy_slots_of_fit_workers(void)
 		graph_job(&graph, name, "");
 	}
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("all_slots_busy: all 5 slots that it could use are busy; 2 jobs queue for them",
+	ASSERT_STR_EQ("all_slots_busy: all 5 slots that the job could use are busy; 2 jobs queue for them",
 		      why(rig, run, "j6"));
 	rig_free(rig);
 	PASS();
@@ -120,7 +120,7 @@ TEST explain_prefers_a_reserved_worker_to_a_full_one(void)
 	graph_job(&graph, "large", "")->asks = words(rig, "tape=8");
 	graph_job(&graph, "small", "")->asks = words(rig, "tape=1");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("reserved: worker b has room, but it is reserved for job 1/large, which is larger and comes first", why(rig, run, "small"));
+	ASSERT_STR_EQ("reserved: worker b has room, but this room is reserved for job 1/large, which is larger and comes first", why(rig, run, "small"));
 	rig_free(rig);
 	PASS();
 }

@@ -20,13 +20,13 @@ TEST explain_names_the_parents_still_awaited(void)
 	graph_job(&graph, "few", "p1 p2 p3 p4 p5");
 	graph_job(&graph, "many", "p1 p2 p3 p4 p5 p6 p7");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("waits_for_dependency: it waits for p1 (ready), p2 (ready), p3 (ready), p4 (ready), p5 (ready)",
+	ASSERT_STR_EQ("waits_for_dependency: the job waits for p1 (ready), p2 (ready), p3 (ready), p4 (ready), p5 (ready)",
 		      why(rig, run, "few"));
-	ASSERT_STR_EQ("waits_for_dependency: it waits for p1 (ready), p2 (ready), p3 (ready), p4 (ready), p5 (ready) and 2 more",
+	ASSERT_STR_EQ("waits_for_dependency: the job waits for p1 (ready), p2 (ready), p3 (ready), p4 (ready), p5 (ready) and 2 more",
 		      why(rig, run, "many"));
 	rig_hello(rig, "w", 1);
 	rig_run_one(rig, 0);
-	ASSERT_STR_EQ("waits_for_dependency: it waits for p2 (assigned), p3 (ready), p4 (ready), p5 (ready)",
+	ASSERT_STR_EQ("waits_for_dependency: the job waits for p2 (assigned), p3 (ready), p4 (ready), p5 (ready)",
 		      why(rig, run, "few"));
 	rig_free(rig);
 	PASS();
@@ -46,7 +46,7 @@ TEST explain_counts_failures_before_the_next_try(void)
 	rig_hello(rig, "w", 1);
 	rig_run_one(rig, 1);
 	ASSERT_STR_EQ("delayed", rig_state_named(rig, run, "a"));
-	ASSERT(strstr(why(rig, run, "a"), ": 1 failure, 1 retry allowed; its deadline is in 1m"));
+	ASSERT(strstr(why(rig, run, "a"), ": 1 failure, 1 retry allowed; the job's deadline is in 1m"));
 	ASSERT(!strstr(why(rig, run, "a"), "lost"));
 	rig_free(rig);
 	PASS();
@@ -61,21 +61,21 @@ TEST explain_shows_the_dispatch_timeout_and_holds(void)
 	graph_job(&graph, "a", "")->dispatch_timeout_ms = 5000;
 	graph_job(&graph, "b", "");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("no_worker_up: no worker is connected; it times out unless a worker takes it within 5.0s",
+	ASSERT_STR_EQ("no_worker_up: no worker is connected; the job times out unless a worker takes it within 5.0s",
 		      why(rig, run, "a"));
 	ASSERT_STR_EQ("no_worker_up: no worker is connected", why(rig, run, "b"));
 	rig_act(rig, ACT_HOLD, run, "a", 0);
 	ASSERT_STR_EQ("held: a person put a hold on this job", why(rig, run, "a"));
 	rig_act(rig, ACT_HOLD, run, "", 0);
-	ASSERT_STR_EQ("held: a person put a hold on its run and this job", why(rig, run, "a"));
+	ASSERT_STR_EQ("held: a person put a hold on the run and this job", why(rig, run, "a"));
 	rig_act(rig, ACT_RELEASE, run, "a", 0);
-	ASSERT_STR_EQ("held: a person put a hold on its run", why(rig, run, "b"));
+	ASSERT_STR_EQ("held: a person put a hold on the job's run", why(rig, run, "b"));
 	rig_act(rig, ACT_RELEASE, run, "", 0);
 	rig_pass(rig, 5000);
 	ASSERT_STR_EQ("timed_out", rig_state_named(rig, run, "a"));
-	ASSERT(strncmp(why(rig, run, "a"), "ended: it has ended: timed_out: ", 32) == 0);
+	ASSERT(strncmp(why(rig, run, "a"), "ended: the job has ended: timed_out: ", 37) == 0);
 	rig_cancel(rig, run, "b");
-	ASSERT_STR_EQ("ended: it has ended: cancelled", why(rig, run, "b"));
+	ASSERT_STR_EQ("ended: the job has ended: cancelled", why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
 }
@@ -92,10 +92,10 @@ TEST explain_counts_approvals_and_tells_the_expiry(void)
 	job->gate_expiry = GATE_APPROVE;
 	graph_job(&graph, "b", "")->gate_count = 1;
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("approval: 0 of 2 people have approved; without a decision it is approved in 8.0s", why(rig, run, "a"));
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved", why(rig, run, "b"));
+	ASSERT_STR_EQ("approval: 0 of 2 people have approved the gate; without a decision the gate is approved in 8.0s", why(rig, run, "a"));
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate", why(rig, run, "b"));
 	rig_act(rig, ACT_HOLD, run, "b", 0);
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved; a person put a hold on this job, so the time-out is stopped",
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; a person put a hold on this job, so the time-out is stopped",
 		      why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
@@ -119,9 +119,9 @@ TEST explain_names_the_people_who_may_approve(void)
 	job->gate_count = 1;
 	job->gate_from = (struct slice_list){ people, 1 };
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved; ben, bob may", why(rig, run, "two"));
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved; ben, bob, cy, di, ed and 2 others may", why(rig, run, "many"));
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved; nobody may approve: the gate names only ana, who submitted the run",
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; ben, bob may", why(rig, run, "two"));
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; ben, bob, cy, di, ed and 2 others may", why(rig, run, "many"));
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; nobody may approve: the gate names only ana, who submitted the run",
 		      why(rig, run, "nobody"));
 	rig_free(rig);
 	PASS();
@@ -135,7 +135,7 @@ TEST explain_of_a_delayed_job_tells_only_when_it_is_due(void)
 
 	graph_job(&graph, "later", "")->delay_ms = 5000;
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("due: it is due in 5.0s", why(rig, run, "later"));
+	ASSERT_STR_EQ("due: the job is due in 5.0s", why(rig, run, "later"));
 	rig_free(rig);
 	PASS();
 }
@@ -153,9 +153,9 @@ TEST explain_shows_no_deadline_of_an_ended_job(void)
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
 	rig_cancel(rig, run, "a");
-	ASSERT_STR_EQ("stopping: it was told to end, and its processes aren't known to be gone yet; its deadline is in 1m00s", why(rig, run, "a"));
+	ASSERT_STR_EQ("stopping: the worker was told to end the job, and hasn't reported its end; the job's deadline is in 1m00s", why(rig, run, "a"));
 	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
-	ASSERT_STR_EQ("ended: it has ended: cancelled", why(rig, run, "a"));
+	ASSERT_STR_EQ("ended: the job has ended: cancelled", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -196,14 +196,14 @@ TEST explain_shows_the_pass_of_a_loop(void)
 	rig_run_one(rig, 0);
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
-	ASSERT_STR_EQ("running: it runs on worker w; pass 2 of 3, until code == 3", why(rig, run, "a"));
+	ASSERT_STR_EQ("running: the job runs on worker w; pass 2 of 3, until code == 3", why(rig, run, "a"));
 	rig_cancel(rig, run, "a");
-	ASSERT_STR_EQ("stopping: it was told to end, and its processes aren't known to be gone yet; pass 2 of 3, until code == 3",
+	ASSERT_STR_EQ("stopping: the worker was told to end the job, and hasn't reported its end; pass 2 of 3, until code == 3",
 		      why(rig, run, "a"));
 	rig_done(rig, attempt, OUTCOME_SIGNAL, 15);
-	ASSERT_STR_EQ("ended: it has ended: cancelled", why(rig, run, "a"));
+	ASSERT_STR_EQ("ended: the job has ended: cancelled", why(rig, run, "a"));
 	rig_run_one(rig, 3);
-	ASSERT_STR_EQ("ended: it has ended: succeeded; pass 1 of 3, until code == 3", why(rig, run, "b"));
+	ASSERT_STR_EQ("ended: the job has ended: succeeded; pass 1 of 3, until code == 3", why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
 }
@@ -226,10 +226,10 @@ TEST explain_shows_what_decided_a_condition(void)
 	job->when = slice_str("off.code == 3");
 	run = rig_submit(rig, &graph);
 	rig_run_one(rig, 4);
-	ASSERT_STR_EQ("condition: its condition was false: check.code == 3; check is failed with code 4", why(rig, run, "three"));
+	ASSERT_STR_EQ("condition: the job's condition was false: check.code == 3; check is failed with code 4", why(rig, run, "three"));
 	rig_cancel(rig, run, "off");
 	rig_done(rig, rig_must_take(rig), OUTCOME_RECALLED, 0);
-	ASSERT_STR_EQ("condition: its condition was false: off.code == 3; off is cancelled", why(rig, run, "other"));
+	ASSERT_STR_EQ("condition: the job's condition was false: off.code == 3; off is cancelled", why(rig, run, "other"));
 	rig_free(rig);
 	PASS();
 }
@@ -269,7 +269,7 @@ TEST explain_names_the_runs_that_fill_a_group(void)
 		submit_in(rig, NULL);
 		submit_in(rig, "deploy");
 		last = submit_in(rig, "deploy");
-		buf_addf(&told, "concurrency_runs: %d runs of its concurrency group deploy are going, and the limit is %d: "
+		buf_addf(&told, "concurrency_runs: %d runs of the concurrency group deploy are going, and the limit is %d: "
 			 "run 3, 4, 5, 6, 7%s", 5 + over, 5 + over, over ? " and others" : "");
 		ASSERT_STR_EQ(buf_cstr(&told), why(rig, last, "a"));
 		buf_free(&told);
@@ -317,7 +317,7 @@ TEST explain_shows_the_progress_of_a_sub_run(void)
 	run = rig_submit(rig, &graph);
 	rig_hello(rig, "w", 1);
 	rig_run_one(rig, 0);
-	ASSERT_STR_EQ("running: its sub-run is run 2, in which 1 of 2 jobs have ended", why(rig, run, "sub"));
+	ASSERT_STR_EQ("running: the job's sub-run is run 2, in which 1 of 2 jobs have ended", why(rig, run, "sub"));
 	rig_free(rig);
 	PASS();
 }
@@ -376,7 +376,7 @@ TEST explain_names_the_bound_of_a_job_behind_another(void)
 	ASSERT_EQ(REASON_WORKER_CORDONED, row.why_code);
 	CHECK(view_explain(rig->core, rig_named(rig, run, "c"), &rig->arena, &row));
 	ASSERT_EQ(REASON_RUN_LIMIT, row.why_code);
-	ASSERT_STR_EQ("0 jobs of its run are active, and the limit is 1; a job that comes before it in the queue waits for a worker",
+	ASSERT_STR_EQ("0 jobs of the job's run are active, and the limit is 1; a job that comes before this one in the queue waits for a worker",
 		      arena_strdup(&rig->arena, row.why));
 	rig_free(rig);
 	PASS();

@@ -12,9 +12,9 @@ TEST explain_names_the_absent_worker(void)
 	graph_job(&graph, "a", "")->only_worker = slice_str("best");
 	run = rig_submit(rig, &graph);
 	join(rig, "other", 1, "", "", "");
-	ASSERT_STR_EQ("no_worker_named: it must run on worker best, which isn't connected", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_named: the job must run on worker best, which isn't connected", why(rig, run, "a"));
 	join(rig, "best", 1, "", "", "");
-	ASSERT_STR_EQ("sent: it was given to worker best, which hasn't said that it started", why(rig, run, "a"));
+	ASSERT_STR_EQ("sent: the job was given to worker best, which hasn't reported the job's start", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -64,15 +64,15 @@ TEST explain_compares_a_request_with_the_largest_offer(void)
 	graph_job(&graph, "a", "")->asks = (struct slice_list){ .at = asks, .n = 2 };
 	run = rig_submit(rig, &graph);
 	join(rig, "none", 1, "", "", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for disk=5, and the most that a worker offers is disk=0, "
+	ASSERT_STR_EQ("no_worker_resources: the job asks for disk=5, and the most that a worker offers is disk=0, "
 		      "and for tape=3, and the most that a worker offers is tape=0", why(rig, run, "a"));
 	join(rig, "w", 1, "", "tape=2", "");
 	join(rig, "v", 1, "", "disk=5", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most that a worker offers is tape=2", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: the job asks for tape=3, and the most that a worker offers is tape=2", why(rig, run, "a"));
 	join(rig, "u", 1, "", "tape=1", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=3, and the most that a worker offers is tape=2", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: the job asks for tape=3, and the most that a worker offers is tape=2", why(rig, run, "a"));
 	join(rig, "t", 1, "", "tape=3", "");
-	ASSERT_STR_EQ("no_worker_resources: no connected worker offers all that it asks for", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: no connected worker offers all resources that the job asks for", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -87,9 +87,9 @@ TEST explain_ignores_offers_of_workers_that_left(void)
 	run = rig_submit(rig, &graph);
 	conn = join(rig, "rich", 1, "", "tape=8", "");
 	join(rig, "poor", 1, "", "tape=1", "");
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most that a worker offers is tape=8", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: the job asks for tape=9, and the most that a worker offers is tape=8", why(rig, run, "a"));
 	rig_gone(rig, conn);
-	ASSERT_STR_EQ("no_worker_resources: it asks for tape=9, and the most that a worker offers is tape=1", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_resources: the job asks for tape=9, and the most that a worker offers is tape=1", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -106,7 +106,7 @@ TEST explain_names_cordoned_and_draining_workers(void)
 	set(rig, OBJECT_WORKER, SET_DRAIN, "v");
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("worker_cordoned: worker w (cordoned), v (draining): a person cordoned or drained it",
+	ASSERT_STR_EQ("worker_cordoned: worker w (cordoned), v (draining): a person ordered this with titan cordon or titan drain",
 		      why(rig, run, "a"));
 	set(rig, OBJECT_WORKER, SET_RESUME, "v");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
@@ -130,7 +130,7 @@ TEST explain_names_at_most_five_workers(void)
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
 	ASSERT_STR_EQ("worker_cordoned: worker w1 (cordoned), w2 (cordoned), w3 (cordoned), w4 (cordoned), w5 (cordoned)"
-		      ": a person cordoned or drained it", why(rig, run, "a"));
+		      ": a person ordered this with titan cordon or titan drain", why(rig, run, "a"));
 	rig_free(rig);
 	PASS();
 }
@@ -149,9 +149,9 @@ TEST explain_names_the_inactive_or_draining_pool(void)
 	set(rig, OBJECT_POOL, SET_PAUSE, "night");
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("pool_inactive: worker w (pool night is inactive): no new jobs start there", why(rig, run, "a"));
+	ASSERT_STR_EQ("pool_inactive: worker w (pool night is inactive): no new jobs start in this pool", why(rig, run, "a"));
 	set(rig, OBJECT_POOL, SET_DRAIN, "night");
-	ASSERT_STR_EQ("pool_draining: worker w (pool night is draining): no new jobs start there", why(rig, run, "a"));
+	ASSERT_STR_EQ("pool_draining: worker w (pool night is draining): no new jobs start in this pool", why(rig, run, "a"));
 	set(rig, OBJECT_POOL, SET_RESUME, "night");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
 	rig_free(rig);
@@ -177,12 +177,12 @@ TEST explain_names_the_worker_that_hard_affinity_waits_for(void)
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
 	ASSERT_STR_EQ("running", rig_state_named(rig, run, "long"));
-	ASSERT_STR_EQ("affinity_busy: it must run on worker w, which ran an earlier job, and that worker is busy", why(rig, run, "b"));
+	ASSERT_STR_EQ("affinity_busy: the job must run on worker w, which ran an earlier job, and that worker is busy", why(rig, run, "b"));
 	set(rig, OBJECT_WORKER, SET_PAUSE, "w");
-	ASSERT_STR_EQ("affinity_busy: it must run on worker w, which ran an earlier job, and that worker gets no new jobs",
+	ASSERT_STR_EQ("affinity_busy: the job must run on worker w, which ran an earlier job, and that worker gets no new jobs",
 		      why(rig, run, "b"));
 	rig_gone(rig, conn);
-	ASSERT_STR_EQ("affinity_busy: it must run on worker w, which ran an earlier job, and that worker is unreachable",
+	ASSERT_STR_EQ("affinity_busy: the job must run on worker w, which ran an earlier job, and that worker is unreachable",
 		      why(rig, run, "b"));
 	rig_free(rig);
 	PASS();
@@ -211,9 +211,9 @@ TEST explain_says_that_hard_affinity_waits_for_ever(void)
 	rig_hello(rig, "w", 1);                  /* it comes back without its label */
 	rig_hello(rig, "plain", 1);
 	rig_act(rig, ACT_RELEASE, run, "b", 0);
-	ASSERT_STR_EQ("affinity_never: it must run on worker w, which ran an earlier job, and that worker lacks one of: gpu: "
+	ASSERT_STR_EQ("affinity_never: the job must run on worker w, which ran an earlier job, and that worker lacks one of: gpu: "
 		      "the job waits for ever, unless that worker changes or the job is cancelled", why(rig, run, "b"));
-	ASSERT_STR_EQ("no_worker_labels: it must run on worker plain, which lacks one of: gpu", why(rig, run, "c"));
+	ASSERT_STR_EQ("no_worker_labels: the job must run on worker plain, which lacks one of: gpu", why(rig, run, "c"));
 	rig_hello_labels(rig, "w", 1, labels, 1);
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "b"));
 	rig_free(rig);

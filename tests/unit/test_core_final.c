@@ -220,7 +220,7 @@ TEST explain_of_final_job_counts_added_jobs(void)
 	ASSERT(grow(rig, run, &graph, ""));
 	row = rig_job(rig, rig_named(rig, run, "end"));
 	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
-	ASSERT(slice_eq(row.why, slice_str("it waits for a (ready) and for 1 added to the run")));
+	ASSERT(slice_eq(row.why, slice_str("the job waits for a (ready) and for 1 added to the run")));
 	rig_free(rig);
 	PASS();
 }

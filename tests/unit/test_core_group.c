@@ -202,7 +202,7 @@ TEST run_keeps_its_place_until_all_jobs_have_ended(void)
 	ASSERT_EQ(2, take_all(rig, attempts));
 	ASSERT_EQ(one, rig_job(rig, attempts[0].job).run);
 	ASSERT_EQ(one, rig_job(rig, attempts[1].job).run);
-	ASSERT(strstr(why(rig, rig_named(rig, two, "j0"), &code), "1 run of its concurrency group deploy is going, and the limit is 1: run 1") != NULL);
+	ASSERT(strstr(why(rig, rig_named(rig, two, "j0"), &code), "1 run of the concurrency group deploy is going, and the limit is 1: run 1") != NULL);
 	ASSERT_EQ(1, group_row(rig, "deploy").runs);
 	rig_restart(rig);
 	ASSERT_EQ(1, group_row(rig, "deploy").runs);

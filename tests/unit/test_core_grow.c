@@ -447,7 +447,7 @@ TEST final_jobs_wait_for_added_jobs(void)
 	IS("tell", "waiting");
 	row = rig_job(rig, rig_named(rig, run, "end"));
 	ASSERT(view_explain(rig->core, row.job, &rig->arena, &row));
-	ASSERT(slice_eq(row.why, slice_str("it waits for 2 added to the run")));
+	ASSERT(slice_eq(row.why, slice_str("the job waits for 2 added to the run")));
 	x.conn = y.conn = rig_hello_held(rig, "w", 4, (struct rec_held[]){
 		{ .job = x.job, .epoch = x.epoch, .phase = PHASE_RUNNING },
 		{ .job = y.job, .epoch = y.epoch, .phase = PHASE_RUNNING } }, 2);

@@ -17,8 +17,8 @@ TEST lock_is_shared_by_readers_and_had_alone_by_a_writer(void)
 	late = wants(rig, "db=shared");
 	/* The one that wants it alone comes first, so that it isn't passed for ever. */
 	ASSERT_EQ(0, given_run(rig, &third));
-	ASSERT(strstr(why(rig, alone), "lock db: job 1/j has it, shared, until its attempt is gone, and 1 more") != NULL);
-	ASSERT(strstr(why(rig, late), "job 3/j waits for it exclusively, and comes first") != NULL);
+	ASSERT(strstr(why(rig, alone), "lock db: job 1/j has it, shared, until the job's attempt is gone, and 1 more") != NULL);
+	ASSERT(strstr(why(rig, late), "job 3/j waits to have the lock alone, and comes first") != NULL);
 	rig_done(rig, first, OUTCOME_EXIT, 0);
 	ASSERT_EQ(0, given_run(rig, &third));
 	rig_done(rig, second, OUTCOME_EXIT, 0);
@@ -100,7 +100,7 @@ TEST unknown_job_keeps_its_lock(void)
 	rig_restart(rig);
 	rig_hello(rig, "v", 9);
 	ASSERT_EQ(0, given_run(rig, &second));
-	ASSERT(strstr(why(rig, other), "which may have run or not") != NULL);
+	ASSERT(strstr(why(rig, other), "which a person has to settle") != NULL);
 	ASSERT_EQ(1, lock_rows(rig, rows));
 	ASSERT_EQ(once, rows[0].run);
 	ASSERT_EQ(1, rows[0].waiting);
@@ -145,7 +145,7 @@ TEST people_take_and_drop_locks(void)
 	rig_hello(rig, "w", 9);
 	run = wants(rig, "db=shared");
 	ASSERT_EQ(0, given_run(rig, &attempt));
-	ASSERT(strstr(why(rig, run), "deploy (ana) has it until it is dropped") != NULL);
+	ASSERT(strstr(why(rig, run), "deploy (ana) has it until the person drops it") != NULL);
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "other", true, 0));
 	ASSERT(rig_error_says(rig, ERR_BUSY, "deploy (ana) has it"));
 	/* Taken again by its owner it is the same. */
@@ -327,7 +327,7 @@ TEST people_wait_behind_a_job_that_wants_the_lock_alone(void)
 	job = wants(rig, "db");
 	ASSERT_EQ(0, given_run(rig, &attempt));
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "two", true, 0));
-	ASSERT(rig_error_says(rig, ERR_BUSY, "a job waits to have it exclusively"));
+	ASSERT(rig_error_says(rig, ERR_BUSY, "a job waits to have the lock alone"));
 	lock_act(rig, SET_DROP, "db", "one", false, 0);
 	ASSERT_EQ(job, given_run(rig, &attempt));
 	rig_free(rig);

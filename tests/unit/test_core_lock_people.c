@@ -106,7 +106,7 @@ TEST refusal_tells_who_has_the_lock(void)
 
 	lock_act(rig, SET_TAKE, "db", "", false, 0);
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "other", true, 0));
-	ASSERT_STR_EQ("lock db: ana has it until it is dropped", arena_strdup(&rig->arena, rig->error.text));
+	ASSERT_STR_EQ("lock db: ana has it until the person drops it", arena_strdup(&rig->arena, rig->error.text));
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "", false, 0));
 	ASSERT_STR_EQ("lock db is already held by ana; to take it again, name its owner",
 		      arena_strdup(&rig->arena, rig->error.text));
@@ -114,12 +114,12 @@ TEST refusal_tells_who_has_the_lock(void)
 	ASSERT(lock_act(rig, SET_TAKE, "db", "ana", true, 0) > 0);
 	ASSERT(lock_act(rig, SET_TAKE, "db", "other", true, 0) > 0);
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "third", false, 0));
-	ASSERT_STR_EQ("lock db: ana has it, shared, until it is dropped, and 1 more",
+	ASSERT_STR_EQ("lock db: ana has it, shared, until the person drops it, and 1 more",
 		      arena_strdup(&rig->arena, rig->error.text));
 	rig_hello(rig, "w", 1);
 	wants(rig, "db");
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "third", true, 0));
-	ASSERT_STR_EQ("lock db: ana has it, shared, until it is dropped, and 1 more; a job waits to have it exclusively",
+	ASSERT_STR_EQ("lock db: ana has it, shared, until the person drops it, and 1 more; a job waits to have the lock alone",
 		      arena_strdup(&rig->arena, rig->error.text));
 	rig_free(rig);
 	PASS();
@@ -137,10 +137,10 @@ TEST waiting_job_is_told_who_comes_before_it(void)
 	second = wants(rig, "db");
 	third = wants(rig, "db");
 	shares = wants(rig, "db=shared");
-	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt is gone", why(rig, second));
-	ASSERT_STR_EQ("it needs lock db: job 1/j has it until its attempt is gone", why(rig, third));
-	ASSERT_STR_EQ("it needs lock db, shared: job 1/j has it until its attempt is gone; "
-		      "job 2/j waits for it exclusively, and comes first", why(rig, shares));
+	ASSERT_STR_EQ("the job needs lock db: job 1/j has it until the job's attempt is gone", why(rig, second));
+	ASSERT_STR_EQ("the job needs lock db: job 1/j has it until the job's attempt is gone", why(rig, third));
+	ASSERT_STR_EQ("the job needs lock db, shared: job 1/j has it until the job's attempt is gone; "
+		      "job 2/j waits to have the lock alone, and comes first", why(rig, shares));
 	rig_free(rig);
 	PASS();
 }
@@ -156,7 +156,7 @@ TEST job_behind_a_job_without_a_worker_is_told_so(void)
 	behind = wants(rig, "db");
 	rig_gone(rig, conn);
 	lock_act(rig, SET_DROP, "db", "", false, 0);
-	ASSERT_STR_EQ("it needs lock db: nobody has it; a job that comes before it in the queue waits for a worker", why(rig, behind));
+	ASSERT_STR_EQ("the job needs lock db: nobody has it; a job that comes before this one in the queue waits for a worker", why(rig, behind));
 	rig_free(rig);
 	PASS();
 }
@@ -175,7 +175,7 @@ TEST cancelled_job_comes_before_no_other(void)
 	rig_cancel(rig, cancelled, "");
 	rig_gone(rig, conn);
 	lock_act(rig, SET_DROP, "db", "", false, 0);
-	ASSERT_STR_EQ("it needs lock db, shared: nobody has it; a job that comes before it in the queue waits for a worker", why(rig, behind));
+	ASSERT_STR_EQ("the job needs lock db, shared: nobody has it; a job that comes before this one in the queue waits for a worker", why(rig, behind));
 	rig_free(rig);
 	PASS();
 }

@@ -34,7 +34,7 @@ static bool scene_begin(struct scene *scene)
 	scene->far = join(rig, "far", 1, "far", "", "far");
 	scene->writer = wants_on(rig, "db", "far");
 	scene->reader = wants_on(rig, "db=shared", "");
-	return given_run(rig, &attempt) == 0 && strstr(why(rig, scene->reader), "waits for it exclusively, and comes first");
+	return given_run(rig, &attempt) == 0 && strstr(why(rig, scene->reader), "waits to have the lock alone, and comes first");
 }
 
 /* The reader has it, and people may as well. */
@@ -73,7 +73,7 @@ TEST writer_lets_readers_go_while_its_worker_is_gone(void)
 
 	ASSERT(scene_begin(&scene));
 	rig_gone(scene.rig, scene.far);
-	ASSERT_STR_EQ("it needs lock db: job 1/j has it, shared, until its attempt is gone, and 1 more; and no connected worker could run it",
+	ASSERT_STR_EQ("the job needs lock db: job 1/j has it, shared, until the job's attempt is gone, and 1 more; and no connected worker could run the job",
 		      why(scene.rig, scene.writer));
 	ASSERT(reader_goes(&scene));
 	join(scene.rig, "far", 1, "far", "", "far");
@@ -165,7 +165,7 @@ TEST writer_without_a_worker_hides_no_writer_with_one(void)
 	ASSERT_EQ(scene.reader, given_run(scene.rig, &attempt));
 	late = wants_on(scene.rig, "db=shared", "");
 	ASSERT_EQ(0, (int)given_run(scene.rig, &attempt));
-	ASSERT(strstr(why(scene.rig, late), "waits for it exclusively, and comes first"));
+	ASSERT(strstr(why(scene.rig, late), "waits to have the lock alone, and comes first"));
 	ASSERT_STR_EQ("ready", rig_state_named(scene.rig, next, "j"));
 	rig_free(scene.rig);
 	PASS();
@@ -208,7 +208,7 @@ TEST first_job_is_told_of_none_before_it(void)
 	lock_act(rig, SET_TAKE, "db", "ana", false, 0);
 	reader = wants_on(rig, "db=shared", "");
 	writer = wants_on(rig, "db", "");
-	ASSERT(strstr(why(rig, reader), "it needs lock db, shared: ana has it"));
+	ASSERT(strstr(why(rig, reader), "the job needs lock db, shared: ana has it"));
 	ASSERT_FALSE(strstr(why(rig, reader), "reserved for"));
 	ASSERT_FALSE(strstr(why(rig, writer), "reserved for"));
 	rig_free(rig);

@@ -260,21 +260,21 @@ TEST every_wait_is_explained(void)
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
 	ASSERT_EQ(REASON_RUNNING, why(rig, run, "a", "worker w"));
-	ASSERT_EQ(REASON_WAITS_FOR_DEPENDENCY, why(rig, run, "b", "it waits for a (running)"));
+	ASSERT_EQ(REASON_WAITS_FOR_DEPENDENCY, why(rig, run, "b", "the job waits for a (running)"));
 	ASSERT_EQ(REASON_NO_WORKER_LABELS, why(rig, run, "c", "all of the labels ssd, gpu"));
 	ASSERT_EQ(REASON_DUE, why(rig, run, "d", "due in 1.5s"));
 	ASSERT_EQ(REASON_APPROVAL, why(rig, run, "e", "0 of 2 people"));
-	ASSERT_EQ(REASON_ALL_SLOTS_BUSY, why(rig, run, "f", "the only slot that it could use is busy"));
+	ASSERT_EQ(REASON_ALL_SLOTS_BUSY, why(rig, run, "f", "the only slot that the job could use is busy"));
 	rig_act(rig, ACT_HOLD, run, "f", 0);
 	ASSERT_EQ(REASON_HELD, why(rig, run, "f", "this job"));
 	rig_hello(rig, "v", 4);
 	ASSERT_EQ(REASON_SENT, why(rig, run, "g", "worker v"));
 	rig_act(rig, ACT_RELEASE, run, "f", 0);
-	ASSERT_EQ(REASON_RUN_LIMIT, why(rig, run, "f", "2 jobs of its run are active, and the limit is 2"));
+	ASSERT_EQ(REASON_RUN_LIMIT, why(rig, run, "f", "2 jobs of the job's run are active, and the limit is 2"));
 	rig_cancel(rig, run, "a");
 	ASSERT_EQ(REASON_STOPPING, why(rig, run, "a", "told to end"));
 	rig_cancel(rig, run, "d");
-	ASSERT_EQ(REASON_ENDED, why(rig, run, "d", "it has ended: cancelled"));
+	ASSERT_EQ(REASON_ENDED, why(rig, run, "d", "the job has ended: cancelled"));
 	rig_free(rig);
 	PASS();
 }

@@ -345,7 +345,7 @@ TEST explain_names_false_condition_in_each_round(void)
 	rig_hello(rig, "w", 1);
 	run = rig_submit(rig, &graph);
 	rig_run_one(rig, 4);
-	told = "condition: its condition was false: check.code == 3; check is failed with code 4";
+	told = "condition: the job's condition was false: check.code == 3; check is failed with code 4";
 	ASSERT_STR_EQ(told, why(rig, run, "fix"));
 	rig_act(rig, ACT_RETRY, run, "fix", RETRY_FROM);
 	ASSERT_EQ(1, rig->ok.count);

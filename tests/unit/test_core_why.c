@@ -42,9 +42,9 @@ TEST run_tells_the_reason_of_its_first_job_that_waits(void)
 	ASSERT_EQ(REASON_NO_WORKER_UP, run_why(rig, run, 1000, NULL).why_code);
 	rig_hello(rig, "w", 1);
 	rig_must_take(rig);
-	ASSERT_STR_EQ("b: the only slot that it could use is busy; 1 job queues for them", run_says(rig, run));
+	ASSERT_STR_EQ("b: the only slot that the job could use is busy; 1 job queues for them", run_says(rig, run));
 	rig_act(rig, ACT_HOLD, run, "", 0);
-	ASSERT_STR_EQ("a person put a hold on it", run_says(rig, run));
+	ASSERT_STR_EQ("a person put a hold on the run", run_says(rig, run));
 	ASSERT_EQ(REASON_HELD, run_why(rig, run, 1000, NULL).why_code);
 	rig_free(rig);
 	PASS();
@@ -59,7 +59,7 @@ TEST run_asks_for_people_before_it_tells_of_queues(void)
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "qa", "")->gate_count = 1;
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("qa: 0 of 1 people have approved", run_says(rig, run));
+	ASSERT_STR_EQ("qa: 0 of 1 people have approved the gate", run_says(rig, run));
 	rig_free(rig);
 	PASS();
 }
@@ -104,7 +104,7 @@ TEST search_ends_with_its_steps(void)
 	row = run_why(rig, run, 10, &left);
 	ASSERT_EQ(0, left);
 	ASSERT_EQ(REASON_NONE, row.why_code);
-	ASSERT_STR_EQ("10 jobs: all that it needs has ended as required; it queues", arena_strdup(&rig->arena, row.why));
+	ASSERT_STR_EQ("10 jobs are ready: all jobs that the job needs have ended as required; the job is in the queue", arena_strdup(&rig->arena, row.why));
 	rig_free(rig);
 	PASS();
 }
@@ -120,12 +120,12 @@ TEST jobs_tell_why_only_while_they_wait(void)
 	graph_job(&graph, "b", "a");
 	run = rig_submit(rig, &graph);
 	ASSERT_STR_EQ("no worker is connected", job_says(rig, run, "a"));
-	ASSERT_STR_EQ("it waits for a (ready)", job_says(rig, run, "b"));
+	ASSERT_STR_EQ("the job waits for a (ready)", job_says(rig, run, "b"));
 	rig_act(rig, ACT_HOLD, run, "b", 0);
-	ASSERT_STR_EQ("it waits for a (ready); a person put a hold on this job", job_says(rig, run, "b"));
+	ASSERT_STR_EQ("the job waits for a (ready); a person put a hold on this job", job_says(rig, run, "b"));
 	rig_hello(rig, "w", 1);
 	attempt = rig_must_take(rig);
-	ASSERT_STR_EQ("it was given to worker w, which hasn't said that it started", job_says(rig, run, "a"));
+	ASSERT_STR_EQ("the job was given to worker w, which hasn't reported the job's start", job_says(rig, run, "a"));
 	rig_started(rig, attempt);
 	ASSERT_STR_EQ("", job_says(rig, run, "a"));
 	rig_free(rig);

@@ -51,7 +51,7 @@ TEST refused_job_goes_to_another_worker_at_no_cost(void)
 		attempt = rig_must_take(rig);
 		rig_hello(rig, "rich", 1);
 		refuse(rig, attempt, EMFILE);
-		ASSERT_STR_EQ("sent: it was given to worker rich, which hasn't said that it started", why(rig, run, "j0"));
+		ASSERT_STR_EQ("sent: the job was given to worker rich, which hasn't reported the job's start", why(rig, run, "j0"));
 		attempt = rig_must_take(rig);
 		rig_started(rig, attempt);
 		ASSERT_EQ(1, rig_job(rig, attempt.job).tries);
@@ -83,7 +83,7 @@ TEST refusing_worker_rests_for_longer_each_time(void)
 		rest_ms = rest_ms * 2 < LIMIT_REFUSED_REST_MAX_MS ? rest_ms * 2 : LIMIT_REFUSED_REST_MAX_MS;
 	}
 	ASSERT_EQ(60000, rest_ms);
-	ASSERT_STR_EQ("sent: it was given to worker poor, which hasn't said that it started", why(rig, run, "j0"));
+	ASSERT_STR_EQ("sent: the job was given to worker poor, which hasn't reported the job's start", why(rig, run, "j0"));
 	rig_free(rig);
 	PASS();
 }
@@ -138,7 +138,7 @@ TEST explain_names_the_worker_and_the_next_try(void)
 	rig_hello(rig, "poor", 1);
 	run = submit(rig, EXEC_RETRY, 1);
 	refuse(rig, rig_must_take(rig), EMFILE);
-	ASSERT_STR_EQ("worker_refuses: worker poor (Too many open files) can't start jobs; it is tried again in 1 s",
+	ASSERT_STR_EQ("worker_refuses: worker poor (Too many open files) can't start jobs; the master tries it again in 1 s",
 		      why(rig, run, "j0"));
 	rig_free(rig);
 	PASS();

@@ -13,14 +13,14 @@ static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 	if (state == STATE_TIMED_OUT && job->tries == 0)
 		return "the job ran out of time before it started";
 	if (state == STATE_CANCELLED && job->tries == 0)
-		return "somebody cancelled it before it started";
+		return "somebody cancelled the job before it started";
 	if (state == STATE_CANCELLED && job->outcome == OUTCOME_LOST)
-		return "somebody cancelled it; its worker was lost, so its process may still be running";
+		return "somebody cancelled the job; its worker was lost, so its process may still be running";
 	if (state == STATE_FAILED && job->crash_limit > 0 && job->crashes >= job->crash_limit)
 		return dead_text(DEAD_CRASH_LIMIT);
 	if (state == STATE_FAILED && ran && job->tries > job->crashes + job->interrupted &&
 	    job->tries - job->crashes - job->interrupted <= job->retry_max)
-		return "its retry policy doesn't cover this kind of failure";
+		return "the job's retry policy doesn't cover this kind of failure";
 	return state_table[state].fact;
 }
 
@@ -39,7 +39,7 @@ struct slice job_end_text(const struct rec_job_row *job, struct arena *arena)
 		buf_addf(&text, "%s: pass %" PRIu64 " of %" PRIu64 ", until %.*s", event_texts[EVENT_ENOUGH], job->pass,
 			 job->loop_max, (int)job->loop_until.len, (const char *)job->loop_until.data);
 	else if (state == STATE_CANCELLED && job->cause != 0)
-		buf_add_str(&text, "another job of its fan-out failed, so the others were cancelled");
+		buf_add_str(&text, "another job of its fan-out failed, so this job was cancelled");
 	else
 		buf_add_str(&text, end_fact(job, state));
 	if (job_stop_text(job).len > 0)

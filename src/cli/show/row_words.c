@@ -224,7 +224,7 @@ static struct slice job_condition_text(const struct rec_job_row *job, struct are
 	struct buf text = { 0 };
 	struct slice copy;
 
-	buf_add_str(&text, "its condition was false: ");
+	buf_add_str(&text, "the job's condition was false: ");
 	buf_add_slice(&text, job->when);
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
@@ -272,9 +272,9 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 	if (state == STATE_APPROVAL)
 		return slice_str("waits for a person");
 	if (state == STATE_UNKNOWN)
-		return slice_str("a person has to settle it");
+		return slice_str("a person has to settle the job");
 	if (job->forgiven)
-		return slice_str("counts as a good end");
+		return slice_str("counts as a good end (continue_on)");
 	if (state == STATE_DENIED)
 		return slice_str(job->ended_by == EVENT_EXPIRED ? event_texts[EVENT_EXPIRED] : "refused");
 	if (state == STATE_TIMED_OUT && job_stop_text(job).len > 0)

@@ -91,7 +91,7 @@ static enum err take_busy(struct core *core, const struct lock *lock, bool share
 
 	lock_tell(core, lock, NULL, &words);
 	if (shared && lock_first_alone(core, lock) != UINT64_MAX)
-		buf_add_str(&words, "; a job waits to have it exclusively");
+		buf_add_str(&words, "; a job waits to have the lock alone");
 	error_set(error, ERR_BUSY, "lock %s: %.400s", lock->name, buf_cstr(&words));
 	buf_free(&words);
 	return error_next(error, "titan lock ls");

@@ -40,12 +40,12 @@ static void tell_ends(struct telling *telling, enum reason reason)
 	if (telling->words.len == 0)
 		buf_add_str(&telling->words, reason_text(reason));
 	if (queued) {
-		buf_add_str(&telling->words, "; it times out unless a worker takes it within ");
+		buf_add_str(&telling->words, "; the job times out unless a worker takes it within ");
 		tell_wait(telling);
 	}
 	if (deadline_ms > 0) {
 		buf_add_str(&telling->words, job_ending_ms(telling->job) > ENDING_WAITS ?
-			    "; its run was told to end, so it must end in " : "; its deadline is in ");
+			    "; its run was told to end, so the job must end in " : "; the job's deadline is in ");
 		tell_until(telling, deadline_ms);
 	}
 }
@@ -69,14 +69,14 @@ static const char *on_hold(const struct job *job)
 {
 	if (!job->run->held)
 		return "this job";
-	return job->flags & JOB_ON_HOLD ? "its run and this job" : "its run";
+	return job->flags & JOB_ON_HOLD ? "the run and this job" : "the job's run";
 }
 
 static void tell_ended(struct telling *telling)
 {
 	const struct job *job = telling->job;
 
-	buf_addf(&telling->words, "it has ended: %s", state_table[job->state].name);
+	buf_addf(&telling->words, "the job has ended: %s", state_table[job->state].name);
 	if (job->state == STATE_TIMED_OUT && job->stop_cause > 0 && job->stop_cause < EVENT_COUNT)
 		buf_addf(&telling->words, ": %s", event_texts[job->stop_cause]);
 }
@@ -94,17 +94,17 @@ static enum reason tell_waiting(struct telling *telling)
 		if (state_terminal(parent->state) || ++open > NAMES_MAX)
 			continue;
 		CHECK(record_decode(REC_job_spec, &bytes, telling->arena, &parent_spec, NULL) == ERR_NONE);
-		buf_addf(&telling->words, "%s%.*s (%s)", open == 1 ? "it waits for " : ", ",
+		buf_addf(&telling->words, "%s%.*s (%s)", open == 1 ? "the job waits for " : ", ",
 			 (int)parent_spec.name.len, (const char *)parent_spec.name.data,
 			 state_table[parent->state].name);
 	}
 	if (open > NAMES_MAX)
 		buf_addf(&telling->words, " and %u more", open - NAMES_MAX);
 	if (telling->job->pending > open)
-		buf_addf(&telling->words, "%s%u added to the run", open > 0 ? " and for " : "it waits for ",
+		buf_addf(&telling->words, "%s%u added to the run", open > 0 ? " and for " : "the job waits for ",
 			 telling->job->pending - open);
 	if (telling->spec->needs_text.len > 0)
-		buf_addf(&telling->words, "; it needs: %.*s", (int)telling->spec->needs_text.len,
+		buf_addf(&telling->words, "; the job needs: %.*s", (int)telling->spec->needs_text.len,
 			 (const char *)telling->spec->needs_text.data);
 	if (job_on_hold(telling->job))
 		buf_addf(&telling->words, "; a person put a hold on %s", on_hold(telling->job));
@@ -120,7 +120,7 @@ static enum reason tell_delayed(struct telling *telling)
 {
 	const struct job *job = telling->job;
 
-	buf_add_str(&telling->words, "it is due in ");
+	buf_add_str(&telling->words, "the job is due in ");
 	tell_wait(telling);
 	if (job_passes(job) > 0 && job->tries == 0)
 		buf_addf(&telling->words, ": then pass %u of %llu begins", job_passes(job) + 1,
@@ -166,7 +166,7 @@ static void tell_approvers(struct telling *telling)
 
 static enum reason tell_approval(struct telling *telling)
 {
-	buf_addf(&telling->words, "%llu of %llu people have approved",
+	buf_addf(&telling->words, "%llu of %llu people have approved the gate",
 		 (unsigned long long)gate_have(telling->core, telling->job),
 		 (unsigned long long)telling->spec->gate_count);
 	tell_approvers(telling);
@@ -174,7 +174,7 @@ static enum reason tell_approval(struct telling *telling)
 		buf_addf(&telling->words, "; a person put a hold on %s, so the time-out is stopped",
 			 on_hold(telling->job));
 	if (telling->job->when_ms > 0) {
-		buf_addf(&telling->words, "; without a decision it is %s in ",
+		buf_addf(&telling->words, "; without a decision the gate is %s in ",
 			 telling->spec->gate_expiry == GATE_APPROVE ? "approved" : "denied");
 		tell_wait(telling);
 	}
@@ -221,7 +221,7 @@ static enum reason tell_runs(struct telling *telling)
 	unsigned shown = 0;
 
 	tell_count(telling, "", group->runs.active, "run", "runs");
-	buf_addf(&telling->words, " of its concurrency group %s %s going, and the limit is %u", group->name,
+	buf_addf(&telling->words, " of the concurrency group %s %s going, and the limit is %u", group->name,
 		 group->runs.active == 1 ? "is" : "are", group->runs.limit);
 	if (telling->brief)
 		return REASON_CONCURRENCY_RUNS;
@@ -255,7 +255,7 @@ static enum reason tell_bound(struct telling *telling, const struct bound *bound
 	if (bound->kind == BOUND_TENANT)
 		return tell_tenant(telling, bound);
 	tell_count(telling, "", bound->active, "job", "jobs");
-	buf_addf(&telling->words, " of its %s %s active, and the limit is %u", of_run ? "run" : "fan-out",
+	buf_addf(&telling->words, " of the job's %s %s active, and the limit is %u", of_run ? "run" : "fan-out",
 		 bound->active == 1 ? "is" : "are", bound->limit);
 	return of_run ? REASON_RUN_LIMIT : REASON_GROUP_LIMIT;
 }
@@ -273,10 +273,10 @@ static enum reason tell_ready(struct telling *telling)
 		return job_is_subrun(telling->job) ? REASON_QUEUED : tell_workers(telling);
 	reason = tell_bound(telling, at);
 	if (!full)
-		buf_add_str(&telling->words, "; a job that comes before it in the queue waits for a worker");
+		buf_add_str(&telling->words, "; a job that comes before this one in the queue waits for a worker");
 	else if (!job_is_subrun(telling->job) &&
 		 !class_served(telling->core, telling->core->classes[telling->job->class_at]))
-		buf_add_str(&telling->words, "; and no connected worker could run it");
+		buf_add_str(&telling->words, "; and no connected worker could run the job");
 	return reason;
 }
 
@@ -286,7 +286,7 @@ static enum reason tell_condition(struct telling *telling)
 	struct rec_job_spec spec;
 	struct slice bytes;
 
-	buf_addf(&telling->words, "its condition was false: %.*s", (int)telling->spec->when.len,
+	buf_addf(&telling->words, "the job's condition was false: %.*s", (int)telling->spec->when.len,
 		 (const char *)telling->spec->when.data);
 	if (!cause)
 		return REASON_CONDITION;
@@ -301,7 +301,7 @@ static enum reason tell_condition(struct telling *telling)
 
 static enum reason tell_stuck(struct telling *telling, const struct worker *worker)
 {
-	buf_addf(&telling->words, "one of its processes on worker %s was killed but is still there; the job keeps "
+	buf_addf(&telling->words, "one of the job's processes on worker %s was killed but is still there; the job keeps "
 		"its slot until the process is gone",
 		 worker->name);
 	return REASON_STUCK;
@@ -312,7 +312,7 @@ static enum reason tell_subrun(struct telling *telling)
 	uint64_t number = job_child(telling->job);
 	const struct run *child = run_find(telling->core, number);
 
-	buf_addf(&telling->words, "its sub-run is run %llu", (unsigned long long)number);
+	buf_addf(&telling->words, "the job's sub-run is run %llu", (unsigned long long)number);
 	if (child)
 		buf_addf(&telling->words, ", in which %u of %u jobs have ended", child->ended, child->job_count);
 	return REASON_RUNNING;
@@ -334,14 +334,14 @@ static enum reason tell(struct telling *telling)
 	case STATE_ASSIGNED:
 		if (worker && worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);
-		buf_addf(&telling->words, "it was given to worker %s, which hasn't said that it started", worker->name);
+		buf_addf(&telling->words, "the job was given to worker %s, which hasn't reported the job's start", worker->name);
 		return REASON_SENT;
 	case STATE_RUNNING:
 		if (job_is_subrun(telling->job))
 			return tell_subrun(telling);
 		if (worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);
-		buf_addf(&telling->words, "it runs on worker %s", worker->name);
+		buf_addf(&telling->words, "the job runs on worker %s", worker->name);
 		if (worker->state == WORKER_UNREACHABLE)
 			buf_add_str(&telling->words, ", which can't be reached now");
 		return REASON_RUNNING;

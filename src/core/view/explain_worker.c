@@ -63,14 +63,14 @@ static void tell_resources(struct telling *telling, const struct wants *wants)
 		}
 		if (most >= wants->asks[i].amount)
 			continue;
-		buf_add_str(&telling->words, first ? "it asks for " : ", and for ");
+		buf_add_str(&telling->words, first ? "the job asks for " : ", and for ");
 		resource_show(wants->asks[i].name, wants->asks[i].amount, &telling->words);
 		buf_add_str(&telling->words, ", and the most that a worker offers is ");
 		resource_show(wants->asks[i].name, most, &telling->words);
 		first = false;
 	}
 	if (first)
-		buf_add_str(&telling->words, "no connected worker offers all that it asks for");
+		buf_add_str(&telling->words, "no connected worker offers all resources that the job asks for");
 }
 
 static const char *refused_why(const struct worker *worker)
@@ -112,7 +112,7 @@ static void tell_next_try(struct telling *telling, const struct wants *wants)
 		if (hurdle_of(core->workers[i], wants) == HURDLE_REFUSES && core->workers[i]->refused_until_ns < next_ns)
 			next_ns = core->workers[i]->refused_until_ns;
 	next_ns -= core->now.mono_ns;
-	buf_addf(&telling->words, " can't start jobs; it is tried again in %lld s",
+	buf_addf(&telling->words, " can't start jobs; the master tries it again in %lld s",
 		 (long long)((next_ns > 0 ? next_ns + NS_PER_S - 1 : 0) / NS_PER_S));
 }
 
@@ -120,7 +120,7 @@ static void tell_next_try(struct telling *telling, const struct wants *wants)
 static void tell_named(struct telling *telling, const struct wants *wants)
 {
 	if (wants->spec.only_worker.len > 0)
-		buf_addf(&telling->words, "it must run on worker %.*s, ", (int)wants->spec.only_worker.len,
+		buf_addf(&telling->words, "the job must run on worker %.*s, ", (int)wants->spec.only_worker.len,
 			 (const char *)wants->spec.only_worker.data);
 }
 
@@ -132,7 +132,7 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	case HURDLE_UP:
 		return REASON_NO_WORKER_UP;
 	case HURDLE_NAME:
-		buf_addf(&telling->words, "it must run on worker %.*s, which isn't connected", (int)wants->spec.only_worker.len,
+		buf_addf(&telling->words, "the job must run on worker %.*s, which isn't connected", (int)wants->spec.only_worker.len,
 			 (const char *)wants->spec.only_worker.data);
 		return REASON_NO_WORKER_NAMED;
 	case HURDLE_LABELS:
@@ -150,7 +150,7 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 		tell_resources(telling, wants);
 		return REASON_NO_WORKER_RESOURCES;
 	case HURDLE_STANDING:
-		tell_failing(telling, hurdle, wants, ": a person cordoned or drained it");
+		tell_failing(telling, hurdle, wants, ": a person ordered this with titan cordon or titan drain");
 		return REASON_WORKER_CORDONED;
 	case HURDLE_REFUSES:
 		tell_failing(telling, hurdle, wants, "");
@@ -160,7 +160,7 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	case HURDLE_NONE:
 		break;
 	}
-	tell_failing(telling, HURDLE_POOL_STATE, wants, ": no new jobs start there");
+	tell_failing(telling, HURDLE_POOL_STATE, wants, ": no new jobs start in this pool");
 	for (size_t i = 0; i < core->worker_count; i++)
 		if (hurdle_of(core->workers[i], wants) == HURDLE_POOL_STATE &&
 		    core->workers[i]->pool->state == POOL_DRAINING)
@@ -182,7 +182,7 @@ static void tell_kept(struct telling *telling, const struct worker *worker)
 	struct rec_job_spec spec;
 	struct slice bytes;
 
-	buf_addf(&telling->words, "worker %s has room, but it is reserved for ", worker->name);
+	buf_addf(&telling->words, "worker %s has room, but this room is reserved for ", worker->name);
 	if (job) {
 		bytes = job_spec_bytes(job);
 		CHECK(record_decode(REC_job_spec, &bytes, telling->arena, &spec, NULL) == ERR_NONE);
@@ -203,18 +203,18 @@ static enum reason tell_busy(struct telling *telling, uint64_t slots, const stru
 			kept = core->workers[i];
 	if (!spare) {
 		if (slots == 1)
-			buf_add_str(&telling->words, "the only slot that it could use is busy; ");
+			buf_add_str(&telling->words, "the only slot that the job could use is busy; ");
 		else
-			buf_addf(&telling->words, "all %llu slots that it could use are busy; ",
+			buf_addf(&telling->words, "all %llu slots that the job could use are busy; ",
 				 (unsigned long long)slots);
 		tell_count(telling, "", class->count - class->stale, "job queues", "jobs queue");
 		buf_add_str(&telling->words, " for them");
 		return REASON_ALL_SLOTS_BUSY;
 	}
 	if (!wants_fit(spare, class->wants)) {
-		tell_asks(telling, "other jobs use what it asks for: ", class->wants);
+		tell_asks(telling, "other jobs use the resources that the job asks for: ", class->wants);
 		if (kept)
-			buf_addf(&telling->words, "; worker %s is reserved for it", kept->name);
+			buf_addf(&telling->words, "; worker %s is reserved for this job", kept->name);
 		return REASON_RESOURCES_BUSY;
 	}
 	if (spare->reserved != 0 && spare->reserved != job_serial(telling->job)) {
@@ -248,7 +248,7 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 {
 	switch (hurdle_of(target, wants)) {
 	case HURDLE_NAME:
-		buf_addf(&telling->words, "isn't worker %.*s, on which it must run as well", (int)wants->spec.only_worker.len,
+		buf_addf(&telling->words, "isn't worker %.*s, the only one that may run the job", (int)wants->spec.only_worker.len,
 			 (const char *)wants->spec.only_worker.data);
 		return true;
 	case HURDLE_LABELS:
@@ -268,7 +268,7 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 
 static enum reason tell_target(struct telling *telling, const struct worker *target, const struct wants *wants)
 {
-	buf_addf(&telling->words, "it must run on worker %s, which ran an earlier job, and that worker ", target->name);
+	buf_addf(&telling->words, "the job must run on worker %s, which ran an earlier job, and that worker ", target->name);
 	if (tell_never(telling, target, wants)) {
 		buf_add_str(&telling->words, ": the job waits for ever, unless that worker changes or the job is "
 			"cancelled");
@@ -295,7 +295,7 @@ enum reason tell_workers(struct telling *telling)
 	uint64_t slots = 0;
 
 	if (telling->core->of_then) {
-		buf_add_str(&telling->words, "it was in the queue; which workers were connected then isn't kept");
+		buf_add_str(&telling->words, "the job was in the queue; titan doesn't keep which workers were connected then");
 		return REASON_QUEUED;
 	}
 	for (size_t i = 0; i < core->worker_count; i++) {

@@ -71,7 +71,7 @@ static void tell_hold(const struct core *core, const struct lock_hold *hold, str
 		buf_addf(words, ", because '%.200s',", hold->reason);
 	buf_addf(words, " has it%s ", hold->shared ? ", shared," : "");
 	if (hold->due_ms == 0) {
-		buf_add_str(words, "until it is dropped");
+		buf_add_str(words, "until the person drops it");
 		return;
 	}
 	buf_add_str(words, "for another ");
@@ -86,7 +86,7 @@ static void tell_job(const struct job *job, struct buf *words)
 	buf_addf(words, "job %llu/%.*s", (unsigned long long)job->run->number, (int)name.len, (const char *)name.data);
 	arena_free(&arena);
 	if (job->state == STATE_UNKNOWN)
-		buf_add_str(words, ", which may have run or not,");
+		buf_add_str(words, ", which a person has to settle,");
 }
 
 /*
@@ -109,7 +109,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 	struct finding finding;
 
 	if (job)
-		buf_addf(words, "it needs lock %s%s: ", lock->name, lane_shares(job_lane(job), &lock->bound) ? ", shared" : "");
+		buf_addf(words, "the job needs lock %s%s: ", lock->name, lane_shares(job_lane(job), &lock->bound) ? ", shared" : "");
 	if (more == 0) {                 /* no holder, so nobody is kept out either */
 		buf_add_str(words, "nobody has it");
 		return;
@@ -119,7 +119,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 		tell_hold(core, lock->holds[0], words);
 	} else {
 		tell_job(finding.jobs[0], words);
-		buf_addf(words, " has it%s until its attempt is gone", lock->alone ? "" : ", shared,");
+		buf_addf(words, " has it%s until the job's attempt is gone", lock->alone ? "" : ", shared,");
 	}
 	if (more > 1)
 		buf_addf(words, ", and %llu more", (unsigned long long)more - 1);
@@ -127,7 +127,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 		return;
 	buf_add_str(words, "; ");
 	tell_job(before, words);
-	buf_add_str(words, " waits for it exclusively, and comes first");
+	buf_add_str(words, " waits to have the lock alone, and comes first");
 }
 
 /* --- rows --- */

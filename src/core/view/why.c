@@ -52,7 +52,7 @@ static void tell_run(const struct core *core, const struct run *run, const struc
 
 	if (!job) {
 		/* The run is larger than the limit of steps, so tell only how many wait. */
-		buf_addf(words, "%u job%s: %s", count, count == 1 ? "" : "s", state_table[state].fact);
+		buf_addf(words, "%u job%s %s: %s", count, count == 1 ? " is" : "s are", state_table[state].name, state_table[state].fact);
 		return;
 	}
 	bytes = job_spec_bytes(job);
@@ -74,7 +74,7 @@ void view_why_run(const struct core *core, uint64_t number, struct arena *arena,
 
 	if (run && run->ended_ms == 0 && run->held) {
 		row->why_code = REASON_HELD;
-		buf_add_str(&words, "a person put a hold on it");
+		buf_add_str(&words, "a person put a hold on the run");
 	} else if (state < STATE_COUNT) {
 		tell_run(core, run, first_in(run, state, steps), state, arena, &words, row);
 	}
