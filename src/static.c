@@ -24,7 +24,7 @@ static int usage(FILE *out)
 	      "      --key FILE       the worker's key, made by titan token add NAME --worker\n"
 	      "      --name NAME      name of the worker (default: the one in the key)\n"
 	      "      --slots N        number of jobs that the worker runs at once (default: one for each core)\n"
-	      "      --label LABEL    a label that jobs may ask for; may be repeated\n"
+	      "      --label LABEL    give the worker a label that jobs may ask for; may be repeated\n"
 	      "      --pool NAME      the pool that the worker belongs to\n"
 	      "      --state DIR      directory of the worker's files (default: titan-worker in $HOME)\n", out);
 	return out == stderr ? err_exit_status(ERR_USAGE) : 0;
