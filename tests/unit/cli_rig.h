@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A command's surroundings: a session whose words are kept, and a master that threads play on a real socket. It answers
- * questions from tables of rows, and does what a test says when it is subscribed to or given something. One include a program.
+ * A rig for tests of commands: a session whose output is kept, and a fake master whose threads serve a real socket. The
+ * master answers queries from tables of rows; callbacks of the test answer subscriptions, acts and submits. Include
+ * once per program.
  */
 #ifndef TITAN_CLI_RIG_H
 #define TITAN_CLI_RIG_H
@@ -29,12 +30,12 @@
 #define RIG_JOBS        256
 #define RIG_CONNECTIONS 64
 
-/* One that a thread of the master serves. */
+/* A connection to the fake master, served by a thread of its own. */
 struct rig_peer {
 	pthread_t thread;
 	int fd;
 	struct buf in;
-	struct arena arena;              /* of the last message */
+	struct arena arena;              /* memory of the last message received */
 };
 
 static struct rig {
@@ -45,27 +46,27 @@ static struct rig {
 	struct rig_peer peers[RIG_CONNECTIONS];
 	size_t peer_count;
 
-	/* what the master has: set before a command begins, or with the lock */
+	/* what the fake master knows: set it before a command starts, or under the lock */
 	pthread_mutex_t lock;
 	struct rec_run_row runs[RIG_RUNS];       /* the newest first */
 	size_t run_count;
-	struct rec_job_row jobs[RIG_JOBS];       /* of each run by index */
+	struct rec_job_row jobs[RIG_JOBS];       /* jobs of each run in the order of their index */
 	size_t job_count;
-	size_t page;                     /* rows in an answer; 0: all */
+	size_t page;                     /* most rows in one answer; 0: all rows */
 	struct slice log;                /* of every job */
-	unsigned repeat;                 /* the list of runs comes so many times, with larger numbers before; 0: once */
-	struct msg_query asked;          /* the last question about runs; its name is in asked_name */
+	unsigned repeat; /* answer the list of runs this many times, each time with larger run numbers; 0: once */
+	struct msg_query asked;          /* the last query about runs; the name in it is copied to asked_name */
 	char asked_name[160];
 
-	/* what it does; false: the connection ends */
+	/* The test's answers to requests. Return false to close the connection. */
 	bool (*subscribed_cb)(struct rig_peer *peer, const struct msg_subscribe *msg, int nth);
 	bool (*acted_cb)(struct rig_peer *peer, const struct msg_act *msg);
 	bool (*submitted_cb)(struct rig_peer *peer, const struct msg_submit *msg, int nth);
 	int subscriptions, submits, questions;
-	volatile bool over;              /* no thread waits for anything any more */
+	volatile bool over;              /* the test is over: threads must stop waiting */
 
 	struct session session;
-	struct buf out, err;             /* what the command said */
+	struct buf out, err;             /* output of the command: stdout and stderr */
 } rig;
 
 /* ---- the master's side ---- */
@@ -80,7 +81,7 @@ static inline void rig_say(struct rig_peer *peer, enum opcode op, const void *ms
 		ssize_t got = send(peer->fd, bytes.data + sent, bytes.len - sent, MSG_NOSIGNAL);
 
 		if (got < 0)
-			break;           /* a command that left doesn't listen */
+			break;           /* the command has closed its connection */
 		sent += (size_t)got;
 	}
 	buf_free(&bytes);
@@ -198,7 +199,7 @@ static inline void rig_answer_query(struct rig_peer *peer, const struct msg_quer
 		rig_say(peer, OP_SNAPSHOT, &nothing);
 }
 
-/* The log as one piece from the offset on, or what stands before it. */
+/* Answer a log query with the whole rest of the log from the offset on, or with the part before the offset. */
 static inline void rig_answer_log(struct rig_peer *peer, const struct msg_log_read *read)
 {
 	uint64_t len = rig.log.len, end = read->offset < len ? read->offset : len;
@@ -330,7 +331,7 @@ static inline void rig_setup_cb(void *data)
 	if (setenv("TITAN_STATE", rig.home, 1) != 0 || statedir_find(NULL, &rig.statedir) != 0 || statedir_make(&rig.statedir) != 0 ||
 	    statedir_socket_listen(&rig.statedir, &rig.listen_fd) != 0)
 		abort();
-	/* Signals are for the command. */
+	/* Block all signals in this thread, so that the command's thread gets them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (pthread_create(&rig.thread, NULL, rig_accept_cb, NULL) != 0)
@@ -356,7 +357,10 @@ static inline void rig_teardown_cb(void *data)
 		abort();
 }
 
-/* "wait 4 --json": its exit status; what it said before is forgotten. Words are divided by blanks. */
+/*
+ * Run a command line such as "wait 4 --json" (words divided by blanks) and return its exit status. Clears the output of
+ * the command before.
+ */
 static inline int rig_run(const char *line)
 {
 	char words[512], *argv[32], *rest = words;
@@ -375,7 +379,7 @@ static inline int rig_run(const char *line)
 	return status;
 }
 
-/* For functions that take a command's surroundings: as session_run makes them for one without options. */
+/* Make a struct cli as session_run makes it for a command without options, for functions that take one. */
 static inline void rig_cli_begin(struct cli *cli)
 {
 	static struct lost_output output;
@@ -407,7 +411,7 @@ static inline const char *rig_err(void)
 
 /* ---- rows ---- */
 
-/* A run of which so many jobs are in the state; more may be counted. */
+/* Add a run with this many jobs in the state. The test may raise other counts afterwards. */
 static inline struct rec_run_row *rig_add_run(uint64_t number, enum run_state state)
 {
 	static uint64_t counts[RIG_RUNS][STATE_COUNT];
@@ -424,7 +428,7 @@ static inline struct rec_run_row *rig_add_run(uint64_t number, enum run_state st
 	return run;
 }
 
-/* The next job of the run that was added last; its serial number is 100 times the run, and its index. */
+/* Add the next job to the run that was added last. Its serial number is 100 * RUN + INDEX. */
 static inline struct rec_job_row *rig_add_job(const char *name, enum job_state state)
 {
 	struct rec_run_row *run = &rig.runs[rig.run_count - 1];

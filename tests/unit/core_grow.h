@@ -5,7 +5,8 @@
 
 #include "tests/unit/core_rig.h"
 
-#define OLD 1000000u                     /* a need of a job of the run: OLD + its place among the names */
+/* marks a dependency on a job that the run already has: OLD + index in the list of parents' names */
+#define OLD 1000000u
 
 static inline void need_old(struct rec_job_spec *job, uint64_t place, enum trigger trigger)
 {
@@ -13,7 +14,7 @@ static inline void need_old(struct rec_job_spec *job, uint64_t place, enum trigg
 	job->needs.at[job->needs.n++] = OLD + place;
 }
 
-/* A job that needs this one of the run, which is named at this place. */
+/* Add a job that needs the live run's job with this index in the list of parents' names. */
 static inline struct rec_job_spec *added(struct graph *graph, const char *name, uint64_t place, enum trigger trigger)
 {
 	struct rec_job_spec *job = graph_job(graph, name, "");
@@ -22,7 +23,7 @@ static inline struct rec_job_spec *added(struct graph *graph, const char *name, 
 	return job;
 }
 
-/* What submit makes of it: the serial number of the first, or 0 and rig->error. */
+/* Submit the graph into the live run. Return the serial number of the first added job, or 0 with rig->error set. */
 static inline uint64_t grow_key(struct rig *rig, uint64_t run, struct graph *graph, const char *parents, uint64_t key,
 			 uint64_t digest)
 {

@@ -32,7 +32,7 @@ static inline uint64_t lock_act(struct rig *rig, enum set_verb verb, const char 
 	return rig->ok.number;
 }
 
-/* The run whose job is given out next; 0: none. */
+/* Take the next assigned job and return the number of its run; 0: no job was assigned. */
 static inline uint64_t given_run(struct rig *rig, struct rig_attempt *ret_attempt)
 {
 	*ret_attempt = (struct rig_attempt){ 0 };

@@ -5,7 +5,7 @@
 
 #include "tests/unit/core_rig.h"
 
-/* Words of a text, in the arena of the rig. */
+/* Split a text into words; the list is in the rig's arena. */
 static inline struct slice_list words(struct rig *rig, const char *text)
 {
 	struct slice_list list = { .at = arena_alloc(&rig->arena, 20 * sizeof(struct slice)) };
@@ -51,7 +51,7 @@ static inline struct rec_worker_row worker(struct rig *rig, const char *name)
 	return row;
 }
 
-/* Who has it; "" if nobody. */
+/* The name of the worker that has the job, or "". */
 static inline const char *holder(struct rig *rig, uint64_t run, const char *name)
 {
 	struct rec_job_row row = rig_job(rig, rig_named(rig, run, name));
@@ -64,7 +64,7 @@ static inline void set(struct rig *rig, enum object_kind kind, enum set_verb ver
 	rig_set(rig, (struct msg_set){ .kind = kind, .verb = verb, .name = slice_str(name) });
 }
 
-/* One job alone: who gets it? */
+/* Submit one job alone and return the name of the worker that gets it. */
 static inline const char *given(struct rig *rig, struct rec_job_spec wanted)
 {
 	struct graph graph = { 0 };
@@ -97,7 +97,7 @@ static inline void done_after(struct rig *rig, struct rig_attempt attempt, uint6
 	rig_step(rig, &input);
 }
 
-/* Said by their worker in one message. */
+/* The worker reports the ends of both attempts in one message. */
 static inline void done_together(struct rig *rig, struct rig_attempt first, struct rig_attempt second)
 {
 	struct rec_done done[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For tests of pruning: runs that have ended, and an owner that offers their rows. */
+/* For tests of pruning: ended runs, and a store that hands their rows to the core. */
 #ifndef TITAN_TESTS_CORE_PRUNE_H
 #define TITAN_TESTS_CORE_PRUNE_H
 
 #include "tests/unit/core_rig.h"
 
-/* The row of a run that has ended and its specification's, as the store has them. */
+/* Collect the rows of an ended run and of its specification, as the store would return them. */
 static inline size_t rows_of(const struct rig *rig, int64_t run, struct row rows[64])
 {
 	size_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A core on a bench: a virtual clock, a store that is a few arrays, and workers that say what the test
- * tells them to. After every turn the invariants are checked, and a second core loaded from the rows
- * must have the same hash (I17); tests with many jobs say how seldom.
+ * A core under test: a virtual clock, a store of plain arrays, and workers that report what the test tells them to
+ * report. After every turn the invariants are checked, and a second core loaded from the rows must have the same hash
+ * (I17); tests with many jobs set how often that is done.
  */
 #ifndef TITAN_TESTS_CORE_RIG_H
 #define TITAN_TESTS_CORE_RIG_H
@@ -18,7 +18,7 @@
 
 struct rig_row {
 	struct row row;
-	void *bytes[12];                  /* copies behind its slices */
+	void *bytes[12];                  /* copies of the bytes that the row's slices point to */
 	size_t byte_count;
 };
 
@@ -33,26 +33,26 @@ struct rig_attempt {
 };
 
 struct rig {
-	struct slice shown;              /* what a decision is about; empty: what it is now */
-	const char *target;              /* of a push back */
+	struct slice shown;              /* digest sent with a decision on a gate; empty: the gate's present digest */
+	const char *target;              /* job that a push back sends the run back to */
 	struct core_config config;
 	struct core *core;
 	struct now now;
-	struct outbox out;               /* of the last turn */
+	struct outbox out;               /* outbox of the last turn */
 	struct rig_rows tables[TABLE_COUNT];
 	struct arena arena;
-	struct rig_attempt assigned[8192];       /* not yet taken by the test */
+	struct rig_attempt assigned[8192];       /* assignments that the test hasn't taken yet */
 	size_t assigned_first, assigned_count;
 	uint64_t conn;                   /* latest given */
 	uint64_t request;
 	uint64_t keys;
-	uint32_t max_jobs;               /* of the next runs */
-	const char *tenant;              /* of the next runs; NULL: ana, who submits */
-	const char *concurrency;         /* of the next runs */
-	struct slice context;            /* of the next runs: a run_context record */
-	uint64_t contexts;               /* slots of the next workers for those */
+	uint32_t max_jobs;               /* max_jobs of the next runs that the test submits */
+	const char *tenant;              /* tenant of the next runs; NULL: the submitter, ana */
+	const char *concurrency;         /* concurrency group of the next runs */
+	struct slice context;            /* context of the next runs: a run_context record */
+	uint64_t contexts;               /* context slots that the next workers offer */
 	unsigned reload_every, turns;    /* 0: never */
-	struct msg_error error;          /* latest; its text is in the arena */
+	struct msg_error error;          /* the last error; its text is in the arena */
 	size_t errors;
 	struct msg_ok ok;
 	struct msg_accepted accepted;
@@ -151,11 +151,13 @@ static inline void rig_put(struct rig *rig, const struct row *row)
 		rig_delete_range(rows, row);
 		return;
 	}
-	/* The latest first: turns touch what was touched lately. Events are never put twice. */
+	/*
+	 * Search from the end: a turn mostly changes rows that were put recently. Rows of events are never put twice.
+	 */
 	while (at > 0 && !rig_same_key(&rows->at[at - 1].row, row))
 		at--;
 	if (row->deleted) {
-		/* Not every epoch was a try that is kept, so the row of an old one may not be there. */
+		/* Some epochs were never a try that is kept, so an attempt's row may be missing. */
 		if (at == 0 && row->table == TABLE_attempt)
 			return;
 		CHECK(at > 0);
@@ -187,7 +189,7 @@ static inline const struct row *rig_run_row(const struct rig *rig, int64_t run)
 	return NULL;
 }
 
-/* One that was pruned has no row. */
+/* A pruned run has no row. */
 static inline bool rig_run_live(const struct rig *rig, int64_t run)
 {
 	const struct row *row = rig_run_row(rig, run);
@@ -209,7 +211,7 @@ static inline bool rig_row_live(const struct rig *rig, const struct row *row)
 	       row->table != TABLE_attempt;
 }
 
-/* A fresh core from the rows. Takes *out as the outbox of its first turn. */
+/* Load a fresh core from the rows. *out becomes the outbox of its first turn. */
 static inline struct core *rig_load(const struct rig *rig, struct now now, struct outbox *out,
 				    struct error *error)
 {
@@ -293,7 +295,7 @@ static inline void rig_step(struct rig *rig, const struct core_input *input)
 	rig_turn_end(rig);
 }
 
-/* All clocks go on; nothing happens. */
+/* Advance all clocks without giving the core a turn. */
 static inline void rig_wait(struct rig *rig, int64_t ms)
 {
 	rig->now.mono_ns += ms * NS_PER_MS;
@@ -323,7 +325,7 @@ static inline struct rig *rig_new(void)
 	return rig;
 }
 
-/* The master is killed and starts again: connections are gone, and what wasn't taken never arrived. */
+/* Kill and restart the master: connections are gone, and messages that the test hasn't taken never arrived. */
 static inline void rig_restart(struct rig *rig)
 {
 	struct error error = { 0 };
@@ -369,7 +371,10 @@ static inline size_t graph_index(const struct graph *graph, struct slice name)
 	return 0;
 }
 
-/* needs: "a b- c*": a must succeed, b must fail, c must be done; in the order they were added. */
+/*
+ * Add a job. needs is such as "a b- c*": a must succeed, b must fail, c must be done. Dependencies are added in this
+ * order.
+ */
 static inline struct rec_job_spec *graph_job(struct graph *graph, const char *name, const char *needs)
 {
 	uint64_t *at = arena_alloc(&graph->arena, 64 * sizeof(*at));
@@ -424,7 +429,10 @@ static inline void rig_by(struct core_input *input, const char *name, uint64_t p
 	input->by = (struct actor){ .principal = principal, .name = slice_str(name), .origin = slice_str("bench") };
 }
 
-/* The run's number, or 0 and rig->error. The key is the given one; the digest is its second half's. */
+/*
+ * Submit a graph and return the run's number, or 0 with rig->error set. key is the submit key; digest is the second
+ * half of the content's digest.
+ */
 static inline uint64_t rig_submit_bytes(struct rig *rig, struct blob *body, uint32_t count, uint64_t key,
 					uint64_t digest)
 {
@@ -541,7 +549,7 @@ static inline void rig_done(struct rig *rig, struct rig_attempt attempt, enum ou
 	rig_step(rig, &input);
 }
 
-/* The next assigned attempt runs and exits. Returns its job, or 0 if nothing was assigned. */
+/* Start the next assigned attempt and let it exit. Return the job's serial number, or 0 if nothing was assigned. */
 static inline uint64_t rig_run_one(struct rig *rig, uint64_t code)
 {
 	struct rig_attempt attempt;
@@ -562,7 +570,7 @@ static inline size_t rig_run_all(struct rig *rig)
 	return ran;
 }
 
-/* How many frames of this kind did the last turn send, and the last of them. */
+/* Count the frames of this kind that the last turn sent, and return the last of them. */
 static inline size_t rig_frames(const struct rig *rig, enum opcode op, struct outgoing *ret_last)
 {
 	size_t count = 0;
@@ -627,7 +635,7 @@ static inline void rig_cancel(struct rig *rig, uint64_t run, const char *job)
 	rig_cancel_scope(rig, run, job, CANCEL_FIRST);
 }
 
-/* Of what a person is shown who decides about this gate now. */
+/* The digest of what a person who decides on this gate is shown now. */
 static inline struct slice rig_digest(struct rig *rig, uint64_t run, const char *job)
 {
 	uint64_t gate = job[0] ? view_job_named(rig->core, run, slice_str(job)) : view_gate_after(rig->core, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For tests of rows that a start doesn't believe: what it says of them. */
+/* For tests of a start of the core with invalid rows: which error the core reports. */
 #ifndef TITAN_TESTS_CORE_ROWS_H
 #define TITAN_TESTS_CORE_ROWS_H
 

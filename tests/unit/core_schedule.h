@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For tests of schedules: one called nightly is added, changed, paused; and an hour before midnight. */
+/*
+ * For tests of schedules: add, change and pause a schedule called nightly; the rig's clock starts an hour before
+ * midnight.
+ */
 #ifndef TITAN_TESTS_CORE_SCHEDULE_H
 #define TITAN_TESTS_CORE_SCHEDULE_H
 
@@ -56,7 +59,7 @@ static inline struct rec_schedule_row row_of(struct rig *rig)
 	return row;
 }
 
-/* An hour before midnight. */
+/* Make a rig whose clock stands at an hour before midnight. */
 static inline struct rig *rig_at_night(void)
 {
 	struct rig *rig = rig_new();

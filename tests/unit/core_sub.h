@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For tests of sub-runs: jobs that have a graph, and what became of them. */
+/* For tests of sub-runs: build jobs that have a graph of their own, and look at the sub-runs' states. */
 #ifndef TITAN_TESTS_CORE_SUB_H
 #define TITAN_TESTS_CORE_SUB_H
 
 #include "tests/unit/core_rig.h"
 
-/* The graph becomes that of the job's sub-run; it is free from then on. */
+/* Make inner the graph of the job's sub-run. Frees inner. */
 static inline void sub_into(struct graph *graph, struct rec_job_spec *job, struct graph *inner)
 {
 	struct blob *body = graph_blob(inner);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For tests of what people are told of a job. */
+/* For tests of titan explain's sentences about a job. */
 #ifndef TITAN_TESTS_CORE_WHY_H
 #define TITAN_TESTS_CORE_WHY_H
 
@@ -7,7 +7,7 @@
 
 #include "proto/reasons.h"
 
-/* The whole answer, its reason before it. */
+/* Return "REASON: SENTENCE" of the answer. */
 static inline const char *why(struct rig *rig, uint64_t run, const char *name)
 {
 	struct rec_job_row row = { 0 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A keeper in a process and a directory of its own, and the test in the place of its link: the program
- * that the keeper starts as link is this one again (rig_stub), and hands its socket over to the test.
+ * A rig for tests of the keeper: the keeper runs in a process and a directory of its own, and the test plays its link.
+ * The program that the keeper starts as its link is this test program again (rig_stub), which passes its socket to the
+ * test.
  */
 #ifndef TITAN_TESTS_KEEPER_RIG_H
 #define TITAN_TESTS_KEEPER_RIG_H
@@ -43,9 +44,9 @@ struct rig {
 	char socket[128];
 	const char *link_argv[4];
 	int listen_fd, stub_fd;
-	pid_t keeper;                    /* guarded: its guardian */
+	pid_t keeper;                    /* if guarded: the pid of its guardian */
 	bool guarded;
-	uint32_t spawn_flags;            /* of what is spawned next */
+	uint32_t spawn_flags;            /* flags of the next attempt that is spawned */
 	uint64_t log_max;                /* likewise */
 	struct ipc_end ipc;
 	struct rig_message queue[RIG_QUEUE];
@@ -62,7 +63,7 @@ static inline int rig_address(const char *path, struct sockaddr_un *ret_address)
 	return 0;
 }
 
-/* In main, first: what the keeper starts as its link. Never returns if it is that. */
+/* Call first in main: if the keeper started this process as its link, play the link and never return. */
 static inline void rig_stub(int argc, char **argv)
 {
 	struct sockaddr_un address;
@@ -92,7 +93,7 @@ static inline void rig_stub(int argc, char **argv)
 	_exit(0);
 }
 
-/* Every keeper that is started: a suite runs once with each containment that this machine has. */
+/* Containment of every keeper that the rig starts. A suite runs once with each containment that this machine has. */
 static enum containment rig_containment = CONTAIN_SUBREAPER;
 
 static inline bool rig_can_contain(enum containment containment)
@@ -120,7 +121,10 @@ static inline struct rig *rig_new(uint32_t slots)
 	scratch_new("keeper", dir);
 	snprintf(rig->options.statedir.dir, sizeof(rig->options.statedir.dir), "%s/state", dir);
 	strcpy(rig->options.statedir.cluster, "rig");
-	/* An abstract address, the @ of which stands for a 0: a path may be too long for one. */
+	/*
+	 * An abstract socket address (the @ stands for a NUL byte), because the path may be too long for a socket
+	 * address.
+	 */
 	snprintf(rig->socket, sizeof(rig->socket), "@%.100s", strrchr(dir, '/') + 1);
 	rig->options.name = "w1";
 	rig->options.slots = slots;
@@ -145,7 +149,7 @@ static inline bool rig_readable(int fd)
 	return poll(&wait, 1, RIG_WAIT_MS) == 1;
 }
 
-/* Become the link that the keeper has just started. */
+/* Take over the socket of the link that the keeper has just started. */
 static inline bool rig_accept(struct rig *rig)
 {
 	union {
@@ -202,7 +206,7 @@ static inline int rig_wait_keeper(struct rig *rig)
 	return status;
 }
 
-/* The keeper below the guardian, 0 if there is none: its link is a child of no other process. */
+/* The pid of the keeper below the guardian, or 0. Only the keeper has the link as its child. */
 static inline pid_t rig_guarded_keeper(struct rig *rig)
 {
 	struct pid_list list = { 0 };
@@ -218,7 +222,10 @@ static inline pid_t rig_guarded_keeper(struct rig *rig)
 	return found;
 }
 
-/* Both: the stopped guardian starts no other keeper, and a keeper that is gone takes no guardian's place. */
+/*
+ * Kill guardian and keeper. The guardian is stopped first, so that it starts no other keeper; the keeper is killed
+ * first, so that it can't become a guardian.
+ */
 static inline void rig_kill_guarded(struct rig *rig)
 {
 	pid_t keeper;
@@ -259,7 +266,7 @@ static inline void rig_stop(struct rig *rig, uint64_t job, uint64_t epoch, int64
 	rig_send(rig, IPC_STOP, &stop, sizeof(stop));
 }
 
-/* Words up to NULL, then the environment up to NULL; dir may be "". */
+/* Start an attempt: the arguments are words up to NULL, then environment entries up to NULL. dir may be "". */
 static inline void rig_spawn_in(struct rig *rig, uint64_t job, uint64_t epoch, const char *const *argv,
 				const char *const *env, const char *dir)
 {
@@ -286,7 +293,7 @@ static inline void rig_sh(struct rig *rig, uint64_t job, uint64_t epoch, const c
 	rig_spawn_in(rig, job, epoch, argv, NULL, "");
 }
 
-/* The first message of this kind, waited for; its job if it isn't 0. Others are kept. */
+/* Wait for the first message of this type, about this job unless job is 0. Other messages stay in the queue. */
 static inline bool rig_wait(struct rig *rig, enum ipc_type type, uint64_t job, void *ret_body, size_t size)
 {
 	int64_t end_ns = clock_mono_ns() + RIG_WAIT_MS * NS_PER_MS;
@@ -333,7 +340,7 @@ static inline bool rig_started(struct rig *rig, uint64_t job, struct ipc_started
 	return rig_wait(rig, IPC_STARTED, job, ret_started, sizeof(*ret_started));
 }
 
-/* What an attempt has written, as text in a buffer of the rig's user. stream: "out" or "err". */
+/* What an attempt has written, as text; the buffer belongs to the rig. stream: "out" or "err". */
 static inline const char *rig_output(struct rig *rig, uint64_t space, const char *stream, struct buf *text)
 {
 	char path[PATH_MAX + 64];
@@ -346,7 +353,7 @@ static inline const char *rig_output(struct rig *rig, uint64_t space, const char
 	return buf_cstr(text);
 }
 
-/* Wait until a file is there. */
+/* Wait until a file exists. */
 static inline bool rig_file_appears(const char *path)
 {
 	for (int i = 0; i < RIG_WAIT_MS / 5; i++) {
@@ -365,7 +372,10 @@ static inline bool rig_same_link(const char *left, const char *right)
 	return a_len > 0 && a_len == b_len && memcmp(a, b, (size_t)a_len) == 0;
 }
 
-/* An init is a copy of its keeper, so of this program, in another space of numbers. With it goes all in there. */
+/*
+ * Is the process the init of a pid namespace? Such an init is a copy of the keeper, so it runs this program; killing it
+ * kills all processes of the namespace.
+ */
 static inline bool rig_is_init(pid_t pid)
 {
 	char exe[64], space[64];
@@ -375,7 +385,7 @@ static inline bool rig_is_init(pid_t pid)
 	return rig_same_link(exe, "/proc/self/exe") && !rig_same_link(space, "/proc/self/ns/pid");
 }
 
-/* What a killed keeper left running: no test leaves a process behind. */
+/* Kill the processes that a killed keeper left behind, so that no test leaves a process. */
 static inline void rig_kill_orphans(struct rig *rig)
 {
 	struct pid_list list = { 0 };
@@ -390,7 +400,7 @@ static inline void rig_kill_orphans(struct rig *rig)
 	if (stat(path, &st) < 0)
 		return;
 	snprintf(mark, sizeof(mark), "%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
-	/* One in the middle of an exec shows no mark: two looks in a row must find nothing. */
+	/* A process in the middle of an exec shows no mark, so two searches in a row must find nothing. */
 	do {
 		usleep(2000);
 		found = 0;
@@ -401,7 +411,7 @@ static inline void rig_kill_orphans(struct rig *rig)
 		clean = found > 0 ? 0 : clean + 1;
 	} while (clean < 2);
 	pid_list_free(&list);
-	/* And its control groups, which only a keeper that ends by itself removes. */
+	/* Remove its control groups too: a keeper removes them only if it ends by itself. */
 	if (rig->options.containment == CONTAIN_CGROUP && cages_open(mark, &cages) == 0) {
 		cages_sweep(cages);
 		cages_close(cages);

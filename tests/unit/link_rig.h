@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A link in a process of its own, between a keeper and a master that are both the test. */
+/* A rig for tests of the link: the link runs in a process of its own, and the test plays its keeper and its master. */
 #ifndef TITAN_TESTS_LINK_RIG_H
 #define TITAN_TESTS_LINK_RIG_H
 
@@ -28,7 +28,7 @@ static struct worker_options options;
 static struct ipc_end keeper;
 static int listen_fd, master_fd;
 static pid_t link_pid;
-static bool keeper_silent;               /* the test itself answers the link's questions, or leaves them */
+static bool keeper_silent;               /* true: the link's PINGs stay unanswered unless the test answers them */
 static struct buf in, out;
 static struct arena arena;
 static struct buf body_copy;
@@ -121,7 +121,7 @@ static inline void say(enum opcode op, const void *msg)
 		abort();
 }
 
-/* The next frame, whatever it is; heartbeats are skipped unless they are wanted. 0: none came. */
+/* Return the opcode of the next frame, or 0 if none came. Heartbeats are skipped unless they are wanted. */
 static inline unsigned hear(bool heartbeats, struct slice *ret_body)
 {
 	struct frame frame;
@@ -203,7 +203,7 @@ static inline void tell_held(uint64_t job, enum attempt_phase phase)
 	const struct ipc_inventory item = { .job = job, .epoch = job ? 1 : 0, .run = 7, .phase = phase };
 
 	tell(IPC_INVENTORY, &item, sizeof(item));
-	/* Answers to all that the link will ask: most tests are about something else. */
+	/* Answer all PINGs in advance, because most tests are about something else. */
 	for (int i = 0; job == 0 && !keeper_silent && i < 1000; i++)
 		tell(IPC_PONG, NULL, 0);
 }
@@ -237,7 +237,7 @@ static inline bool told(enum ipc_type type, struct slice *ret_body)
 	return header.type == type;
 }
 
-/* Connected, with nothing held. */
+/* Connect the link to a keeper that holds no attempts. */
 static inline bool connected(void)
 {
 	struct msg_hello hello;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A master in a child process and a directory of its own, and peers that speak to it frame by frame. For
- * the master's tests, one include a program. A peer that waits in vain gives up and the test fails.
+ * A rig for tests of the master: the master runs in a child process and a directory of its own, and peers exchange
+ * frames with it. A peer that waits in vain gives up, and the test fails. Include once per program.
  */
 #ifndef TITAN_MASTER_BOX_H
 #define TITAN_MASTER_BOX_H
@@ -28,12 +28,12 @@
 #include "proto/states.h"
 #include "scratch.h"
 
-#define BOX_WAIT_MS 30000                /* longer than anything takes; only a failing test waits for it */
+#define BOX_WAIT_MS 30000                /* longer than any step takes; only a failing test waits this long */
 
 static struct statedir box_place;
 static pid_t box_pid;
-static int box_log_fd = -1;              /* what masters say: shown when one fails */
-static unsigned box_fd_limit;             /* of the next master, 0: as it is */
+static int box_log_fd = -1;              /* file with the masters' log output, printed when a test fails */
+static unsigned box_fd_limit;             /* limit of file descriptors for the next master; 0: the default */
 static size_t box_recent, box_sub_queue; /* likewise */
 static uint64_t box_upload_bytes;        /* likewise */
 static int64_t box_upload_yield_ms;      /* likewise */
@@ -62,7 +62,7 @@ static inline int box_run(int ready_fd)
 	return status;
 }
 
-/* True when it serves. Otherwise its exit status is in *ret_status. */
+/* Start a master. True: it serves. False: it ended, with its exit status in *ret_status. */
 static inline bool box_try(pid_t *ret_pid, int *ret_status)
 {
 	int fds[2], status;
@@ -101,7 +101,7 @@ static inline bool box_start(void)
 	return false;
 }
 
-/* Its exit status, or -1 when a signal ended it. */
+/* Wait for the master to end. Return its exit status, or -1 if a signal ended it. */
 static inline int box_wait(void)
 {
 	int status;
@@ -145,7 +145,7 @@ static inline void box_show_log(void)
 static inline void box_teardown_cb(void *data)
 {
 	(void)data;
-	/* With a sanitizer, its status also says whether it lost memory. */
+	/* With a sanitizer, the exit status also says whether the master leaked memory. */
 	if (box_pid > 0 && box_stop(SIGTERM) != 0) {
 		box_show_log();
 		fprintf(stderr, "the master didn't end in order\n");
@@ -161,8 +161,8 @@ static inline void box_teardown_cb(void *data)
 struct peer {
 	int fd;
 	struct buf in;
-	size_t taken;                    /* of in, by the frame that was received last */
-	struct arena arena;              /* of the latest message */
+	size_t taken;                    /* bytes of the input that belong to the frame received last */
+	struct arena arena;              /* memory of the latest message */
 	uint64_t last_id;
 };
 
@@ -212,7 +212,7 @@ static inline bool peer_send(struct peer *peer, enum opcode op, const void *msg)
 	return sent;
 }
 
-/* The next frame; false at the end of the connection, or when nothing comes. */
+/* Receive the next frame. False: the connection ended, or no frame came in time. */
 static inline bool peer_frame(struct peer *peer, struct frame *ret_frame)
 {
 	struct error error;
@@ -235,7 +235,7 @@ static inline bool peer_frame(struct peer *peer, struct frame *ret_frame)
 	return true;
 }
 
-/* The next frame, which must be this one. */
+/* Receive the next frame, which must have this opcode. */
 static inline bool peer_expect(struct peer *peer, enum opcode op, void *ret_msg)
 {
 	struct frame frame;
@@ -255,7 +255,7 @@ static inline bool peer_expect(struct peer *peer, enum opcode op, void *ret_msg)
 	return message_decode(op, frame.body, &peer->arena, ret_msg, &error) == ERR_NONE;
 }
 
-/* The code of the ERROR that comes next, whatever came in between; ERR_NONE when the end comes. */
+/* Skip frames up to the next ERROR and return its code; ERR_NONE: the connection ended before one came. */
 static inline enum err peer_error(struct peer *peer)
 {
 	struct frame frame;
@@ -305,7 +305,7 @@ static inline bool peer_worker(struct peer *peer, const char *name, uint64_t slo
 
 /* ---- requests ---- */
 
-/* A chain of jobs, each needing the one before it, when chain is set. */
+/* Encode a graph. With chain set, each job needs the one before it. */
 static inline void graph_encode(struct buf *out, size_t from, size_t count, bool chain)
 {
 	for (size_t i = from; i < from + count; i++) {
@@ -364,7 +364,7 @@ static inline bool peer_done(struct peer *worker, uint64_t job, uint64_t epoch, 
 	return peer_send(worker, OP_STARTED, &starts) && peer_send(worker, OP_DONE, &ends);
 }
 
-/* Does what it is given, until it has ended that many attempts. */
+/* Play a worker: run every assigned attempt until this many have ended. */
 static inline bool worker_serve(struct peer *worker, size_t ends)
 {
 	struct frame frame;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a subscriber of a master in a box knows, for tests of subscriptions; one include a program. */
+/*
+ * For tests of subscriptions: the picture of runs and jobs that a subscriber of the master builds up. Include once per
+ * program.
+ */
 #ifndef TITAN_MASTER_PICTURE_H
 #define TITAN_MASTER_PICTURE_H
 
@@ -9,7 +12,7 @@
 #define JOBS_MAX 40000
 #define SUB_ID   50
 
-/* What a subscriber knows: states by index, and the run's row. */
+/* A subscriber's picture: the jobs' states by index, and the run's row. */
 struct picture {
 	uint64_t states[JOBS_MAX];
 	uint64_t jobs;
@@ -17,11 +20,11 @@ struct picture {
 	uint64_t worker_done, workers;
 	bool complete, cut;
 	size_t deltas, rows;             /* rows of runs */
-	uint64_t turn;                   /* of the newest delta */
-	uint64_t needs;                  /* said in all rows */
-	uint64_t jobs_wanted, last;      /* the serial number of the last of so many */
-	uint64_t mark;                   /* what it can come back with */
-	size_t snapshots, job_rows, open;        /* open: deltas behind which there was more */
+	uint64_t turn;                   /* turn of the newest delta */
+	uint64_t needs;                  /* number of dependencies in all job rows so far */
+	uint64_t jobs_wanted, last;      /* last: serial number of job number jobs_wanted */
+	uint64_t mark;                   /* mark with which the subscriber can resume */
+	size_t snapshots, job_rows, open;        /* open: deltas that were followed by another part of the same turn */
 };
 
 static struct picture picture;
@@ -54,7 +57,7 @@ static inline void see_workers(const struct rec_worker_row *rows, size_t count)
 		picture.worker_done = rows[0].done;
 }
 
-/* The next SNAPSHOT or DELTA goes into the picture. */
+/* Receive the next SNAPSHOT or DELTA and apply it to the picture. */
 static inline bool watch(struct peer *peer)
 {
 	struct frame frame;
@@ -111,7 +114,7 @@ static inline bool submit(struct peer *client, size_t count, bool chain)
 	return submit_as(client, "key-key-key-key1", count, chain);
 }
 
-/* In chunks, because it wouldn't fit one frame. */
+/* Submit a graph in chunks, because it doesn't fit into one frame. */
 static inline bool submit_large(struct peer *client, size_t count)
 {
 	struct msg_graph_begin begin = {
@@ -133,7 +136,7 @@ static inline bool submit_large(struct peer *client, size_t count)
 	return ok && peer_send(client, OP_GRAPH_COMMIT, &commit) && peer_expect(client, OP_ACCEPTED, &accepted);
 }
 
-/* Jobs of these names, added to run 1, the first behind a job of it. */
+/* Add jobs with these numbers in their names to run 1; the first one needs a job of the run. */
 static inline bool add_jobs(struct peer *client, size_t from, size_t count)
 {
 	struct slice parents[1] = { slice_str("job0") };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random messages and records of every kind, by their tables: for tests of the codec and its fuzz corpus. */
+/*
+ * Random messages and records of every kind, made from the tables of the protocol: for tests of the codec and its fuzz
+ * corpus.
+ */
 #ifndef TITAN_TESTS_MESSAGE_RANDOM_H
 #define TITAN_TESTS_MESSAGE_RANDOM_H
 
@@ -10,12 +13,12 @@
 struct random_messages {
 	struct rand_state rand;
 	struct arena arena;
-	size_t list_max;         /* entries of a list */
+	size_t list_max;         /* most entries of a list */
 };
 
 static inline void random_shape(struct random_messages *random, const struct shape *shape, uint8_t *base);
 
-/* Values on both sides of each change of form. */
+/* A random number near a limit at which MessagePack changes the size of its encoding. */
 static inline uint64_t random_u64(struct random_messages *random)
 {
 	static const uint64_t edges[] = {
@@ -90,7 +93,7 @@ static inline void random_field(struct random_messages *random, const struct fie
 	}
 }
 
-/* A third of the fields that may be left out are. */
+/* Decide which fields are present: a third of the optional ones are left out. */
 static inline void random_shape(struct random_messages *random, const struct shape *shape, uint8_t *base)
 {
 	memset(base, 0, shape->size);

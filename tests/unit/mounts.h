@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A test in a mount space of its own, where it may mount what it likes and nobody else sees it. */
+/* For tests that mount file systems: they run in a mount namespace of their own, where nobody else sees the mounts. */
 #ifndef TITAN_TESTS_MOUNTS_H
 #define TITAN_TESTS_MOUNTS_H
 
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs it in a child. 0: it was fine, 1: not; -1: this machine lets nobody mount anything. */
+/* Run a test in a child with its own mount namespace. 0: passed, 1: failed, -1: this machine doesn't allow mounts. */
 static inline int in_own_mounts(bool (*test_cb)(void))
 {
 	pid_t pid = fork();

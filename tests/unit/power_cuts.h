@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Power cuts of what a part of the product wrote: walks of it are recorded, then cut at random moments and looked at. */
+/*
+ * Tests of power cuts: record what a part of titan writes during a random walk, cut the power at random moments, and
+ * check what is left on the disk.
+ */
 #ifndef TITAN_POWER_CUTS_H
 #define TITAN_POWER_CUTS_H
 
@@ -12,14 +15,15 @@
 
 struct power_part {
 	void (*record)(uint64_t seed);                   /* a walk: a while of its life */
-	const char *(*look)(int dir_fd, size_t cut);     /* at what a cut left: NULL when all is as promised */
-	const enum power_loss *losses;                   /* that it must bear */
+	/* do a random walk: use the part for a while, with its writes recorded */
+	const char *(*look)(int dir_fd, size_t cut);
+	const enum power_loss *losses; /* check the files that a cut left; NULL: every promise was kept */
 	size_t loss_count;
 };
 
 static char cuts_base[SCRATCH_SIZE];
 
-/* How many of the cuts of the recorded walk broke a promise. */
+/* Number of cuts of the recorded walk after which a promise was broken. */
 static inline size_t cuts_broken(const struct power_part *part, uint64_t seed, size_t cuts, bool stop_at_first)
 {
 	struct rand_state rand;
@@ -51,7 +55,7 @@ static inline size_t cuts_broken(const struct power_part *part, uint64_t seed, s
 	return broken;
 }
 
-/* Of walks from CHAOS_SEED on, CHAOS_CUTS in all: how many were broken. */
+/* Record walks with seeds from CHAOS_SEED on until CHAOS_CUTS cuts were made; return how many cuts broke a promise. */
 static inline size_t cuts_of_many_walks(const struct power_part *part)
 {
 	uint64_t seed = power_number("CHAOS_SEED", 1);

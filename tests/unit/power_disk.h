@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A disk that loses its power: what was written to some files, in order, and what may be left of it when all that
- * wasn't synced is lost, in part or whole, torn, or in another order. One include a program; POWER_FILES, how many files
- * there are at most, may stand before it.
+ * A model of a disk that loses its power. It records in order what was written to some files, and computes what may be
+ * left after a cut: writes that weren't synced may be lost wholly or partly, torn, or reordered. Include once per
+ * program; define POWER_FILES, the most files, before the include to change it.
  */
 #ifndef TITAN_POWER_DISK_H
 #define TITAN_POWER_DISK_H
@@ -26,7 +26,8 @@
 #define POWER_FILES 8
 #endif
 
-enum power_kind { POWER_CREATE, POWER_WRITE, POWER_TRUNCATE, POWER_SYNC, POWER_DELETE, POWER_NAME };   /* NAME: of no file */
+/* POWER_NAME: an operation on a name, which belongs to no file */
+enum power_kind { POWER_CREATE, POWER_WRITE, POWER_TRUNCATE, POWER_SYNC, POWER_DELETE, POWER_NAME };
 
 struct power_op {
 	enum power_kind kind;
@@ -41,10 +42,10 @@ struct power_image {
 };
 
 struct power_disk {
-	struct power_image stable[POWER_FILES];          /* as of the latest sync of each */
-	size_t pending[POWER_FILES][POWER_PENDING];      /* ops since then, by number */
+	struct power_image stable[POWER_FILES];          /* content of each file as of its latest sync */
+	size_t pending[POWER_FILES][POWER_PENDING];      /* operations on each file since its latest sync, by number */
 	size_t pending_count[POWER_FILES];
-	size_t at;                       /* ops that were taken in */
+	size_t at;                       /* number of operations applied so far */
 };
 
 static struct power_op power_ops[POWER_OPS_MAX];
@@ -113,7 +114,7 @@ static inline void power_apply(struct power_image *image, const struct power_op 
 	}
 }
 
-/* The first of what a file waits with becomes stable. */
+/* Make the first count pending operations of a file stable. */
 static inline void power_persist(int which, size_t count)
 {
 	size_t *pending = power_disk.pending[which];
@@ -124,7 +125,7 @@ static inline void power_persist(int which, size_t count)
 	memmove(pending, pending + count, power_disk.pending_count[which] * sizeof(*pending));
 }
 
-/* The next op, which is no sync. */
+/* Queue the next operation as pending; it is not a sync. */
 static inline void power_wait(int which, size_t number)
 {
 	size_t *count = &power_disk.pending_count[which];
@@ -142,7 +143,7 @@ static inline void power_disk_reset(void)
 
 enum power_loss { LOSS_ALL, LOSS_NONE, LOSS_SOME, LOSS_TORN, LOSS_ORDER, LOSS_SECTORS, LOSS_COUNT };
 
-/* Of one write: sectors by chance, or up to one. What lies between may be what the disk had there before: rubbish. */
+/* Apply one write partly: random sectors of it, or all up to one sector. Sectors in between may hold garbage. */
 static inline void power_tear(struct power_image *image, const struct power_op *op, struct rand_state *rand, bool prefix)
 {
 	size_t sectors = (op->len + POWER_SECTOR - 1) / POWER_SECTOR, end = rand_below(rand, sectors + 1);
@@ -166,7 +167,7 @@ static inline void power_lose(struct power_image *image, const size_t *numbers, 
 
 	for (size_t i = 0; i < count; i++)
 		order[i] = numbers[i];
-	/* Neighbours change places: creations and removals stay where they are. */
+	/* Reorder the writes between two creations or removals; those stay where they are. */
 	for (size_t i = 1; loss == LOSS_ORDER && i < count; i++) {
 		size_t other = rand_below(rand, i + 1), kept = order[i];
 
@@ -179,7 +180,10 @@ static inline void power_lose(struct power_image *image, const size_t *numbers, 
 		const struct power_op *op = &power_ops[order[i]];
 		bool keep = loss == LOSS_NONE || loss == LOSS_TORN || (loss != LOSS_ALL && rand_below(rand, 2));
 
-		/* What follows belongs to a file that never was, or never replaced the old one. */
+		/*
+		 * The creation or removal was lost, so later operations belong to a file that never existed or never
+		 * replaced the old one: stop.
+		 */
 		if (!keep && (op->kind == POWER_CREATE || op->kind == POWER_DELETE))
 			return;
 		if (op->kind == POWER_WRITE && (loss == LOSS_SECTORS || (loss == LOSS_TORN && i + 1 == count)))
@@ -189,7 +193,10 @@ static inline void power_lose(struct power_image *image, const size_t *numbers, 
 	}
 }
 
-/* A file as it may be found: of what wasn't synced, what the loss leaves. The caller frees its bytes. */
+/*
+ * Compute a file as it may be found after the power cut: the stable content, and what the kind of loss leaves of the
+ * pending operations. The caller frees the bytes.
+ */
 static inline struct power_image power_image_of(int which, enum power_loss loss, struct rand_state *rand)
 {
 	struct power_image image = { .exists = power_disk.stable[which].exists };
@@ -206,7 +213,10 @@ static inline int power_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* So many moments, ascending, from before the first op to behind the last. The caller frees. */
+/*
+ * Choose this many random moments in ascending order, from before the first operation to after the last. The caller
+ * frees them.
+ */
 static inline size_t *power_moments(size_t cuts, struct rand_state *rand)
 {
 	size_t *moments = mem_array(cuts, sizeof(*moments));
@@ -224,7 +234,7 @@ static inline uint64_t power_number(const char *name, uint64_t otherwise)
 	return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
-/* For the table of make chaos. */
+/* Print a number for the table of make chaos. */
 static inline void power_report(size_t amount, const char *what)
 {
 	const char *path = getenv("CHAOS_REPORT");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Records what this program does to files below one directory, by standing in for the C library's calls, and makes of it
- * what a power cut may leave there. Content is as in power_disk.h; names are kept in order, and surely once their
- * directory was synced. One include a program.
+ * Records what this program does to files below one directory, by replacing the C library's functions, and computes
+ * what a power cut may leave there. File contents follow power_disk.h. Names keep their order and are certain once
+ * their directory was synced. Include once per program.
  */
 #ifndef TITAN_POWER_FILES_H
 #define TITAN_POWER_FILES_H
@@ -33,18 +33,20 @@ static struct files_name {
 	enum files_change change;
 	char from[FILES_NAME], to[FILES_NAME];
 	int which;
-	size_t at, durable;              /* its op, and the one behind that which synced it */
+	/* at: number of the name's operation; durable: number of the first operation after the directory was synced */
+	size_t at, durable;
 } files_names[FILES_NAMES];
 
 static size_t files_name_count;
-static int files_count;                  /* so many files were ever made */
-static int files_of_fd[FILES_FDS];       /* 1 and up; 0: not ours; -1: a directory of ours */
-static char files_root[PATH_MAX];        /* empty: nothing is recorded */
-static bool files_no_dir_sync;           /* a disk that forgets to sync directories */
+static int files_count;                  /* number of files made so far */
+/* 1 and up: a recorded file; 0: a file outside the root; -1: a directory below the root */
+static int files_of_fd[FILES_FDS];
+static char files_root[PATH_MAX];        /* the recorded directory; empty: nothing is recorded */
+static bool files_no_dir_sync;           /* imitate a disk that ignores the sync of a directory */
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 
 
-/* The path below the root; false: it isn't there. */
+/* Find the path relative to the root; false: it lies elsewhere. */
 static inline bool files_below(int dir_fd, const char *name, char ret_path[FILES_NAME])
 {
 	char link[64], path[PATH_MAX] = "";
@@ -78,7 +80,7 @@ static inline void files_change(enum files_change change, const char *from, cons
 	power_record(POWER_NAME, 0, NULL, 0, 0);
 }
 
-/* Which file has this name now; -1: none. */
+/* The number of the file that has this name now; -1: none. */
 static inline int files_named(const char *path)
 {
 	for (size_t i = files_name_count; i-- > 0;) {
@@ -153,7 +155,7 @@ ssize_t write(int fd, const void *data, size_t len)
 
 	if (files_file(fd) < 0)
 		return syscall(SYS_write, fd, data, len);
-	/* Whatever is written to the end of a file here is opened for that. */
+	/* All code under test that appends opens the file with O_APPEND, so the write went to the end. */
 	pthread_mutex_lock(&files_lock);
 	CHECK(fstat(fd, &info) == 0);
 	wrote = syscall(SYS_write, fd, data, len);
@@ -198,7 +200,7 @@ int ftruncate(int fd, off_t size)
 	return result;
 }
 
-/* No time for this machine's disk: its own power isn't what is cut. */
+/* Record the sync without doing it: the real disk's power isn't cut, so syncing would only cost time. */
 int fdatasync(int fd)
 {
 	pthread_mutex_lock(&files_lock);
@@ -267,7 +269,7 @@ static inline void files_reset(void)
 	power_disk_reset();
 }
 
-/* Before cuts: the record as it is, and nothing of it on the disk. */
+/* Start replaying: the record stays as it is, and the modelled disk is empty. */
 static inline void files_rewind(void)
 {
 	power_disk_reset();
@@ -287,7 +289,7 @@ static inline void files_take(size_t until)
 	}
 }
 
-/* As the disk may be before op number at, into an empty directory. */
+/* Write the disk as a cut before operation number at may leave it into an empty directory. */
 static inline void files_put(int dir_fd, size_t at, enum power_loss loss, struct rand_state *rand)
 {
 	size_t made = 0, sure = 0, kept;

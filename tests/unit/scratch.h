@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Directories for tests: in TMPDIR, or in memory for tests that sync often. What a failed test leaves is removed when
- * the program ends; what an aborted one leaves, by tests/run-tests, which sets TMPDIR and TEST_MEMORY.
+ * the program ends; what an aborted program leaves is removed by tests/run-tests, which sets TMPDIR and TEST_MEMORY.
  */
 #ifndef TITAN_TEST_SCRATCH_H
 #define TITAN_TEST_SCRATCH_H
@@ -23,7 +23,7 @@ static pid_t scratch_owner;
 static inline void scratch_end(void)
 {
 	if (getpid() != scratch_owner)
-		return;                  /* a child that exits */
+		return;                  /* this process is a child of the test program */
 	for (size_t i = 0; i < scratch_count; i++)
 		io_remove_tree(AT_FDCWD, scratch_all[i]);
 }
@@ -54,7 +54,7 @@ static inline const char *scratch_base(void)
 	return base && base[0] ? base : "/tmp";
 }
 
-/* Where no sync takes time, if there is such a place. */
+/* A directory in memory, where a sync costs no time, if there is one. */
 static inline const char *scratch_base_in_memory(void)
 {
 	const char *base = getenv("TEST_MEMORY");

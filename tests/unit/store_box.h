@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A store in a directory of its own, and turns for it. For the store's tests, one include a program. */
+/*
+ * A rig for tests of the store: a store in a directory of its own, and turns to commit to it. Include once per program.
+ */
 #ifndef TITAN_STORE_BOX_H
 #define TITAN_STORE_BOX_H
 
@@ -19,14 +21,17 @@
 #include "store/store.h"
 #include "scratch.h"
 
-#define BOX_WAIT_MS 20000                /* longer than anything takes; only a failing test waits for it */
+#define BOX_WAIT_MS 20000                /* longer than any step takes; only a failing test waits this long */
 
 static bool box_synced = true;
 static char box_dir[SCRATCH_SIZE];
 static char box_path[SCRATCH_SIZE + 16];
 static int box_wake_fd = -1;
 
-/* For tests that open a store again and again, and of which no power cut is asked: no sync takes time. */
+/*
+ * Put the store in memory, where a sync costs no time: for tests that open a store many times and don't test power
+ * cuts.
+ */
 static inline void box_in_memory(void)
 {
 	box_synced = false;
@@ -93,7 +98,7 @@ static inline void box_sleep(void)
 		abort();
 }
 
-/* The next durable turn; waits for it. */
+/* Wait for the next durable turn and return its outbox. */
 static inline struct outbox *box_take(struct store *store)
 {
 	struct outbox *outbox;
@@ -117,7 +122,7 @@ static inline void box_free(struct outbox *outbox)
 	mem_free(outbox);
 }
 
-/* Hands over, waits until durable, frees. */
+/* Hand a turn to the store, wait until it is durable, and free it. */
 static inline void box_commit(struct store *store, struct outbox *outbox)
 {
 	store_commit(store, outbox);
@@ -142,7 +147,7 @@ static inline void box_job(struct outbox *outbox, int64_t run, int64_t job, enum
 	row->job.state = state;
 }
 
-/* The first part of so many jobs that came together, or (0) one more of them. */
+/* Put a specification row: the first part of a graph with this many jobs, or with 0 one more part. */
 static inline void box_spec(struct outbox *outbox, int64_t run, int64_t part, int64_t first, int64_t jobs)
 {
 	outbox_row(outbox, TABLE_spec)->spec =

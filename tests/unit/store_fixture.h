@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stores of older versions, made from the frozen SQL of tests/fixtures. One include a program. */
+/* Stores of older versions, made from the frozen SQL in tests/fixtures. Include once per program. */
 #ifndef TITAN_STORE_FIXTURE_H
 #define TITAN_STORE_FIXTURE_H
 
@@ -16,13 +16,13 @@ static inline int fixture_first_cb(void *arg, int columns, char **values, char *
 	return 0;
 }
 
-/* The first number that the statements answer; -2: they failed. */
+/* Run SQL and return the first number of the result; -2: it failed. */
 static inline long sql(const char *path, const char *text)
 {
 	sqlite3 *handle;
 	long answer = -1;
 
-	/* Not through the layer, which has no shared memory. */
+	/* Use the plain file system, because the test layer offers no shared memory. */
 	if (sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") != SQLITE_OK ||
 	    sqlite3_exec(handle, "PRAGMA synchronous = OFF", NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_exec(handle, text, fixture_first_cb, &answer, NULL) != SQLITE_OK) {
@@ -33,7 +33,7 @@ static inline long sql(const char *path, const char *text)
 	return answer;
 }
 
-/* A store of this version, where the box's is. */
+/* Make a store of this version at the place of the rig's store. */
 static inline void fixture_make(int version)
 {
 	const char *source = getenv("TITAN_SRCDIR"), *file = __FILE__, *slash = strrchr(file, '/');

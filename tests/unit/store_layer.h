@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A layer between SQLite and its files, for tests that make a disk fail, count what it is asked, or record it. The
- * store knows nothing of it. One include a program.
+ * A test layer between SQLite and its files, for tests that make the disk fail, count operations, or record them. The
+ * store doesn't know of the layer. Include once per program.
  */
 #ifndef TITAN_STORE_LAYER_H
 #define TITAN_STORE_LAYER_H
@@ -19,14 +19,17 @@ struct layer_call {
 	enum layer_which which;
 	const void *data;
 	int len;
-	sqlite3_int64 at;                /* of a truncate: the size */
+	sqlite3_int64 at;                /* for a truncation: the new size */
 };
 
-/* SQLITE_OK to go on, or what the call fails with; *skip: nothing is done, and all is said to be well. */
+/*
+ * Called before each operation. Return SQLITE_OK to do it, or the error with which it fails; with *skip set it isn't
+ * done but reported as done.
+ */
 typedef int layer_hook(const struct layer_call *call, bool *skip);
 
 static layer_hook *layer_hook_cb;
-static bool layer_normal;                /* synchronous = FULL is made NORMAL: a build that is wrong */
+static bool layer_normal;                /* imitate a faulty build: turn synchronous = FULL into NORMAL */
 static sqlite3_vfs layer_vfs;
 static sqlite3_vfs *layer_real;
 static sqlite3_io_methods layer_methods;
@@ -122,7 +125,7 @@ static inline int layer_control_cb(sqlite3_file *file, int op, void *arg)
 {
 	char **pragma = arg;
 
-	/* 1 is NORMAL. The value is SQLite's own copy. */
+	/* Overwrite SQLite's own copy of the pragma's value; 1 means NORMAL. */
 	if (layer_normal && op == SQLITE_FCNTL_PRAGMA && strcmp(pragma[1], "synchronous") == 0 && pragma[2])
 		strcpy(pragma[2], "1");
 	return layer_inner(file)->pMethods->xFileControl(layer_inner(file), op, arg);
@@ -167,7 +170,7 @@ static inline int layer_delete_cb(sqlite3_vfs *vfs, const char *name, int sync_d
 static inline void layer_put(void)
 {
 	layer_real = sqlite3_vfs_find(NULL);
-	/* Version 1 has no shared memory: a store that wanted some would fail. */
+	/* Version 1 of the methods has no shared memory, so a store that used some would fail. */
 	layer_methods = (sqlite3_io_methods){
 		.iVersion = 1,
 		.xClose = layer_close_cb,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Buffers, arenas and blobs against plain copies of what they should hold. */
+/* Compare buffers, arenas and blobs with plain arrays of the bytes that they should hold. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ TEST buf_format_longer_than_its_room(void)
 	PASS();
 }
 
-/* Random adds and drops; the live bytes are always the same as in a flat array. */
+/* After random adds and drops the buffer holds the same bytes as a flat array. */
 TEST buf_as_a_queue(void)
 {
 	static uint8_t model[200000];
@@ -77,7 +77,7 @@ TEST buf_as_a_queue(void)
 	PASS();
 }
 
-/* A queue that never grows must not grow its memory. */
+/* A buffer used as a queue of constant length must not allocate more and more memory. */
 TEST buf_queue_keeps_its_size(void)
 {
 	struct buf buf = { 0 };
@@ -168,7 +168,7 @@ static void false_cb(void)
 	CHECK(1 + 1 == 3);
 }
 
-/* In a process of its own: how it ends is what is tested. */
+/* Run a callback in a child process and return the signal that ended it. */
 static int signal_of(void (*cb)(void))
 {
 	pid_t pid = fork();

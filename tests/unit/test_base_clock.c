@@ -134,7 +134,10 @@ TEST rand_below_is_even(void)
 	for (int i = 0; i < 6; i++)
 		ASSERT_IN_RANGE(10000, counts[i], 500);
 	ASSERT_EQ(0, rand_below(&rand, 1));
-	/* at three quarters of all values the remainder alone would give half of them to the lowest third */
+	/*
+	 * With a range of three quarters of all values, a plain remainder would return the lowest third half of the
+	 * time.
+	 */
 	for (int i = 0; i < 3000; i++)
 		low += rand_below(&rand, UINT64_C(3) << 62) < UINT64_C(1) << 62;
 	ASSERT_IN_RANGE(1000, low, 150);

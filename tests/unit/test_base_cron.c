@@ -42,7 +42,7 @@ TEST times_come_in_their_order(void)
 	PASS();
 }
 
-/* As everywhere: with both a day of the month and one of the week, either will do. */
+/* As in every cron: if both a day of the month and a day of the week are given, either one matches. */
 TEST either_day_will_do(void)
 {
 	ASSERT_EQ(at("2026-11-20T00:00Z"), next("0 0 13 * fri", utc, "2026-11-18T00:00Z"));
@@ -80,7 +80,7 @@ static uint8_t *put(uint8_t *out, const char *when, int32_t offset_s)
 	return out;
 }
 
-/* Berlin in 2026: forward on March 29 at 2:00, back on October 25 at 3:00. */
+/* Berlin in 2026: clocks go forward on March 29 at 2:00 and back on October 25 at 3:00. */
 TEST clocks_change(void)
 {
 	uint8_t bytes[3 * ZONE_CHANGE] = { 0 }, *end = bytes;
@@ -92,13 +92,13 @@ TEST clocks_change(void)
 	ASSERT(zone_is_valid(zone));
 	ASSERT_EQ(at("2026-01-05T02:00Z"), next("0 3 * * *", zone, "2026-01-05T00:00Z"));
 	ASSERT_EQ(at("2026-07-05T01:00Z"), next("0 3 * * *", zone, "2026-07-05T00:00Z"));
-	/* half past two doesn't exist: when they change, once */
+	/* 2:30 doesn't exist on March 29: the entry is due once, at the moment of the change */
 	ASSERT_EQ(at("2026-03-29T01:00Z"), next("30 2 * * *", zone, "2026-03-28T12:00Z"));
 	ASSERT_EQ(at("2026-03-30T00:30Z"), next("30 2 * * *", zone, "2026-03-29T01:00Z"));
-	/* and is there twice: the first of them */
+	/* 2:30 exists twice on October 25: the entry is due at the first of the two */
 	ASSERT_EQ(at("2026-10-25T00:30Z"), next("30 2 * * *", zone, "2026-10-24T12:00Z"));
 	ASSERT_EQ(at("2026-10-26T01:30Z"), next("30 2 * * *", zone, "2026-10-25T00:30Z"));
-	/* what comes every hour goes by elapsed time */
+	/* an hourly entry goes by elapsed time */
 	ASSERT_EQ(at("2026-10-25T01:30Z"), next("30 * * * *", zone, "2026-10-25T00:30Z"));
 	ASSERT_EQ(at("2026-03-29T01:30Z"), next("30 * * * *", zone, "2026-03-29T00:30Z"));
 	bytes[11] = 0x7f;
@@ -107,7 +107,7 @@ TEST clocks_change(void)
 	PASS();
 }
 
-/* Thousands within a day would have to be gone through for each of its minutes. */
+/* A zone with thousands of changes in one day would make the search go through all of them for each minute. */
 TEST changes_of_a_zone_are_a_day_apart(void)
 {
 	uint8_t bytes[24] = { [12] = 0x80, [13] = 0x51, [14] = 0x01 };   /* 0 and 86,400 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files, and trees that defend themselves. In a directory of its own. */
+/* Files, and directory trees that are hard to remove. Each test has a directory of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -72,7 +72,7 @@ TEST files_are_written_and_read(void)
 	PASS();
 }
 
-/* A pipe that nobody reads at first: the writer has to come back for the rest. */
+/* The reader of the pipe starts late, so io_write_all has to wait until the pipe has room for the rest. */
 TEST write_all_waits_for_a_full_pipe(void)
 {
 	static char bytes[300000];
@@ -182,11 +182,14 @@ static bool mounted_cb(void)
 
 	snprintf(from, sizeof(from), "%s/theirs", home);
 	snprintf(to, sizeof(to), "%s/tree/a/mounted", home);
-	/* What was opened before is in the old mounts. */
+	/* Open the directory again: a descriptor from before unshare belongs to the old mount namespace. */
 	home_fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (mount(from, to, NULL, MS_BIND, NULL) < 0 || io_remove_tree(home_fd, "tree") != -EBUSY)
 		return false;
-	/* What stands beside it is gone; and where the root of the tree is the mount, nothing is. */
+	/*
+	 * The files beside the mount are removed and those below it stay; if the tree's root is itself a mount, nothing
+	 * is removed.
+	 */
 	if (!exists("theirs/file") || exists("tree/a/before") || exists("tree/z"))
 		return false;
 	if (mkdirat(home_fd, "root", 0700) < 0)
@@ -213,7 +216,7 @@ TEST what_is_mounted_in_a_tree_stays(void)
 	PASS();
 }
 
-/* Deeper than there are descriptors, and than a path is long. */
+/* The tree is deeper than the number of descriptors allows, and its path is longer than PATH_MAX. */
 TEST deep_trees_are_removed(void)
 {
 	int fd = dup(home_fd);
@@ -233,7 +236,7 @@ TEST deep_trees_are_removed(void)
 	PASS();
 }
 
-/* Logging goes to stderr: a pipe stands in for it. */
+/* The log goes to stderr, so the test replaces stderr by a pipe. */
 TEST log_lines_are_escaped(void)
 {
 	int fds[2], saved = dup(STDERR_FILENO);

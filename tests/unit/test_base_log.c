@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines of a daemon: how many of a kind are written, and files that are put aside. */
+/* The daemon's log: limits on repeated lines, and rotated files. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void teardown_cb(void *data)
 		abort();
 }
 
-/* Of the file with this suffix; false when there is none. */
+/* Read the log file with this suffix; false: there is none. */
 static bool read_log(const char *suffix, struct buf *out)
 {
 	char name[80];
@@ -64,7 +64,7 @@ static size_t count_lines(const struct buf *text)
 	return lines;
 }
 
-/* The numbers that the lines end with follow each other. */
+/* Do the numbers at the ends of the lines follow one another? */
 static bool numbers_go_on(struct buf *text, long *last)
 {
 	for (char *line = strtok((char *)(uintptr_t)buf_cstr(text), "\n"); line; line = strtok(NULL, "\n")) {
@@ -88,7 +88,7 @@ TEST a_kind_of_line_is_written_a_few_times_and_then_counted(void)
 	log_left_out();
 	ASSERT(read_log("", &text));
 	ASSERT(strstr(buf_cstr(&text), "more messages were left out, such as: peer "));
-	/* Others say what they have to. */
+	/* A limit on one line doesn't silence other lines. */
 	log_info("something else");
 	ASSERT(read_log("", &text));
 	ASSERT(strstr(buf_cstr(&text), "something else\n"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables against an array that is searched from end to end. */
+/* Compare maps with an array that is searched linearly. */
 #include <stdio.h>
 
 #include "base/map.h"
@@ -99,7 +99,7 @@ TEST map_iterates_over_each_once(void)
 	PASS();
 }
 
-/* The same operations give the same order, wherever the values happen to be in memory. */
+/* The same operations give the same iteration order, whatever the addresses of the values. */
 TEST map_order_depends_on_operations_only(void)
 {
 	struct map a = { 0 }, b = { 0 };
@@ -163,7 +163,7 @@ TEST name_map_equals_its_model(void)
 	PASS();
 }
 
-/* A name with a zero byte, an empty one, and one that begins another: all different. */
+/* A name with a NUL byte, an empty name, and a prefix of another name are all different keys. */
 TEST name_map_compares_all_bytes(void)
 {
 	struct name_map map = { 0 };

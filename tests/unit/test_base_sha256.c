@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The examples of FIPS 180-4, and lengths around a block's end against pieces. */
+/* The examples of FIPS 180-4; messages with lengths around a block's end, hashed whole and in pieces. */
 #include "base/sha256.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a cluster's directory lies, who may enter it, and whose socket is in it. */
+/* Where a cluster's directory is, who may enter it, and whose socket is accepted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void teardown_cb(void *data)
 		abort();
 }
 
-/* Is statedir.dir what is at this path below home? */
+/* Does statedir.dir equal this path below the home directory? */
 static bool is_at(const struct statedir *statedir, const char *below)
 {
 	char path[PATH_MAX];
@@ -153,7 +153,7 @@ TEST the_nearest_exposed_directory_is_found(void)
 	PASS();
 }
 
-/* Listens, connects, and sees a byte go through. */
+/* Listen, connect, and send a byte through the socket. */
 static enum greatest_test_res talk(const struct statedir *statedir)
 {
 	int listening, out, in;

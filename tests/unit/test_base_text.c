@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What reaches a terminal, how wide it is, and which commands need a shell. */
+/* Text for terminals: escaping and width; and which commands need a shell. */
 #include "base/rand.h"
 #include "base/text.h"
 #include "greatest.h"
@@ -40,7 +40,7 @@ TEST escape_keeps_real_text(void)
 TEST escape_shows_bytes_that_are_no_utf8(void)
 {
 	ASSERT_STR_EQ("\\xff\\xfe", ESCAPED("\xff\xfe", 0));
-	ASSERT_STR_EQ("\\xc0\\x80", ESCAPED("\xc0\x80", 0));               /* too long a form */
+	ASSERT_STR_EQ("\\xc0\\x80", ESCAPED("\xc0\x80", 0));               /* an overlong encoding */
 	ASSERT_STR_EQ("\\xed\\xa0\\x80", ESCAPED("\xed\xa0\x80", 0));      /* a surrogate */
 	ASSERT_STR_EQ("ab\\xe2\\x82", ESCAPED("ab\xe2\x82", 0));           /* cut short */
 	ASSERT_STR_EQ("\\x9b31m", ESCAPED("\x9b" "31m", 0));
@@ -72,7 +72,10 @@ TEST escape_passes_no_other_sequence(void)
 	PASS();
 }
 
-/* Whatever goes in: no control comes out but kept ones, it is UTF-8, and it escapes to itself. */
+/*
+ * Escape random bytes: the result is UTF-8, has no control characters except those that are kept, and stays the same
+ * when it is escaped again.
+ */
 TEST escape_of_random_bytes_is_safe(void)
 {
 	struct rand_state rand;
@@ -196,7 +199,7 @@ TEST distances(void)
 	PASS();
 }
 
-/* The words with | between them, or (shell). */
+/* Split a command as titan would: its words joined with "|", or "(shell)" if it needs a shell. */
 static const char *split(const char *command)
 {
 	struct buf words = { 0 };
@@ -232,7 +235,7 @@ TEST patterns(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ASSERT_EQm(cases[i].pattern, cases[i].fits, text_matches(slice_str(cases[i].pattern), slice_str(cases[i].text)));
-	/* A pattern that takes other matchers for ever. */
+	/* A text and pattern for which naive matchers take exponential time. */
 	memset(text, 'a', 128);
 	for (size_t i = 0; i < 128; i++)
 		pattern[i] = i % 2 ? 'a' : '*';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Points in time as people write and read them. */
+/* Points in time as people write them and as titan prints them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include "base/when.h"
 #include "greatest.h"
 
-#define NOW INT64_C(1795010529120)       /* 2026-11-18 14:02:09.120 UTC, 16:02:09 in the zone of these tests */
+#define NOW INT64_C(1795010529120)       /* 2026-11-18 14:02:09.120 UTC, which is 16:02:09 in these tests' time zone */
 #define HOUR INT64_C(3600000)
 #define DAY (24 * HOUR)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do to runs and jobs: which act goes to the master for which words, and what is told of it. */
+/* Commands that act on runs and jobs: which act each sends to the master, and what it prints. */
 #include "cli_rig.h"
 #include "greatest.h"
 
@@ -15,7 +15,7 @@ static struct {
 	} at[ACTS_MAX];
 } acts;
 
-static uint64_t changed;                 /* by each of them */
+static uint64_t changed;                 /* number of jobs that the fake master says each act changed */
 static uint64_t refused_run;
 
 static void copy_text(char *ret, size_t room, struct slice text)
@@ -63,7 +63,7 @@ static void setup_cb(void *data)
 	rig_add_job("a", STATE_UNKNOWN);
 }
 
-/* "verb run job value" of one of them. */
+/* Act number at, as "VERB RUN JOB VALUE". */
 static const char *act_at(size_t at)
 {
 	static char text[128];
@@ -148,7 +148,7 @@ TEST act_on_more_than_was_named_needs_a_yes(void)
 	PASS();
 }
 
-/* All words are understood before anything is done to the first one. */
+/* If one of the words is wrong, no act is sent for any of them. */
 TEST act_does_nothing_where_one_of_its_words_is_wrong(void)
 {
 	ASSERT_EQ(2, rig_run("hold 6 5x"));
@@ -220,7 +220,10 @@ TEST decision_carries_the_digest_of_what_was_shown(void)
 	PASS();
 }
 
-/* An empty digest would approve whatever the gate asks by then. */
+/*
+ * Without a digest from the list, the command must send a wrong one: an empty digest would approve the gate in whatever
+ * state it is by then.
+ */
 TEST decision_about_a_job_without_a_digest_carries_a_wrong_one(void)
 {
 	ASSERT_EQ(0, rig_run("approve 5/a"));

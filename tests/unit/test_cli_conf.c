@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which files called titan.conf are read, in which order, and which of them are believed. */
+/* Which titan.conf files are read, in which order, and which ones are trusted. */
 #include "cli/session/conf_files.h"
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@ static struct cli cli;
 static struct conf_files files;
 static char cwd[4096];
 
-/* The home and the project lie beside each other: nothing of one is above the other. */
+/* The home and the project are siblings: neither is an ancestor of the other. */
 static void setup_cb(void *data)
 {
 	char path[SCRATCH_SIZE + 64];
@@ -36,7 +36,7 @@ static void teardown_cb(void *data)
 	rig_teardown_cb(data);
 }
 
-/* Below the rig's home; directories are made. */
+/* Write a file below the rig's home; makes its directories. */
 static void put(const char *name, const char *text, mode_t mode)
 {
 	char path[SCRATCH_SIZE + 128];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a daemon is started, and what a person is told when it doesn't start. The daemon is this program again: it runs what
- * /proc/self/exe names, and main plays the part that its verb says.
+ * How a daemon is started, and what the user is told if it doesn't start. The daemon is this test program again,
+ * because /proc/self/exe is what gets started; main then plays the part that its first argument names.
  */
 #include "cli/daemon/daemon.h"
 
@@ -26,7 +26,7 @@ static struct buf facts;
 
 /* ---- the daemon's parts ---- */
 
-/* What it found, in its log: its words, its descriptors, its directory, its signals. */
+/* Write to the log what the daemon was started with: arguments, descriptors, directory, signals. */
 static void tell_facts(int argc, char **argv)
 {
 	char dir[4096];
@@ -139,7 +139,10 @@ TEST daemon_gets_its_verb_its_cluster_and_the_words_behind(void)
 	PASS();
 }
 
-/* As of a shell that holds a lock: flock 9; titan up. */
+/*
+ * Start the daemon from a shell that holds a lock on descriptor 9 ("flock 9; titan up"): the daemon must not inherit
+ * it.
+ */
 TEST daemon_holds_no_inherited_descriptor(void)
 {
 	static const int inherited[] = { 5, 9, 60, 200 };
@@ -164,7 +167,10 @@ TEST daemon_has_its_ready_descriptor_whatever_was_free(void)
 	PASS();
 }
 
-/* As of titan up <&-: its log, or the pipe, gets a number that the daemon's own streams have. */
+/*
+ * Start the daemon with a closed stream (titan up <&-): its log or its pipe then gets a number below 3, which must not
+ * be lost when the daemon replaces its streams.
+ */
 TEST daemon_has_its_log_where_its_starter_had_a_closed_stream(int closed)
 {
 	int kept = fcntl(closed, F_DUPFD_CLOEXEC, 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan explain: why a job is where it is; of one that has ended more than its state says. */
+/* titan explain: why a job is in its state, and for an ended job the details of its end. */
 #include "cli_rig.h"
 #include "greatest.h"
 #include "proto/dead.h"
@@ -15,7 +15,7 @@ static void setup_cb(void *data)
 	rig_add_job("b", STATE_SKIPPED);
 }
 
-/* What one of its fields says of 4/a. */
+/* The value of one field of job 4/a. */
 static const char *said(const char *field)
 {
 	char line[64];
@@ -59,7 +59,7 @@ TEST explain_of_a_failure_has_its_outcome_and_tries(void)
 	ASSERT_STR_EQ(wanted, said("why"));
 	job->retry_max = 3;
 	ASSERT_STR_EQ("the job's retry policy doesn't cover this kind of failure (exit 7, 3 tries)", said("why"));
-	/* Attempts that their worker ended use up no retry. */
+	/* Attempts that their worker ended don't use up the retry budget. */
 	job->retry_max = 1;
 	job->interrupted = 2;
 	ASSERT_STR_EQ("the job's retry policy doesn't cover this kind of failure (exit 7, 3 tries); 2 earlier attempts were ended by their workers", said("why"));
@@ -166,7 +166,7 @@ TEST explain_of_a_run_has_a_row_for_each_reason(void)
 		      "1|waiting|waits_for_dependency|the job waits for r|3/w|titan show 3\n"
 		      "1|approval|approval|0 of 1|3/g|titan approve 3/g\n",
 		      rig_out());
-	/* Also what several words or a condition name, and of more than one run. */
+	/* Several words, or a condition that several jobs meet, may be given; the jobs may be of several runs. */
 	ASSERT_EQ(0, rig_run("explain 3/w 3/g --format {jobs}"));
 	ASSERT_STR_EQ("3/w\n3/g\n", rig_out());
 	ASSERT_EQ(0, rig_run("explain QUEUE --format {jobs}"));

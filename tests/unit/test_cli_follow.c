@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run that is followed: what is said of it, in which state it is believed, and what the command ends with. */
+/* Following a run: what is printed, which state the command believes, and its exit status. */
 #include "cli/follow/exit_status.h"
 
 #include <errno.h>
@@ -8,7 +8,10 @@
 #include "greatest.h"
 #include "proto/reasons.h"
 
-/* Every kind of character that may not reach a terminal: ESC, C1, right to left, zero width, a byte order mark, no UTF-8. */
+/*
+ * Characters that must not reach a terminal: ESC, C1, right-to-left override, zero width, byte order mark, invalid
+ * UTF-8.
+ */
 #define EVIL "E\x1b[2J\xc2\x9b" "2J\xe2\x80\xaeR\xe2\x80\x8bZ\xef\xbb\xbf\xff"
 
 static struct rec_job_row rows[4];
@@ -106,7 +109,7 @@ TEST forgiven_failure_beside_a_refusal_ends_with_3(void)
 	ASSERT_EQ(3, failed_run_status(&run, rows, 2));
 	counts[STATE_FAILED] = 2;
 	ASSERT_EQ(1, failed_run_status(&run, rows, 2));
-	/* A refusal that is forgiven beside a failure that isn't. */
+	/* One denied gate that is forgiven, and one failed job that isn't: the failure decides the exit status. */
 	counts[STATE_FAILED] = 1;
 	rows[0].forgiven = true;
 	rows[1].forgiven = false;
@@ -127,7 +130,7 @@ TEST counts_of_a_strange_master_are_passed_over(void)
 
 /* ---- a subscription ---- */
 
-/* All that the master has, as the rows are now. */
+/* Send all rows that the fake master has now. */
 static bool tell_all(struct rig_peer *peer, const struct msg_subscribe *msg, int nth)
 {
 	const struct msg_snapshot snapshot = {
@@ -140,7 +143,7 @@ static bool tell_all(struct rig_peer *peer, const struct msg_subscribe *msg, int
 	return true;
 }
 
-/* The command ends when it has taken the rows. */
+/* Send all rows, then close the connection with an error. */
 static bool tell_all_and_fail(struct rig_peer *peer, const struct msg_subscribe *msg, int nth)
 {
 	tell_all(peer, msg, nth);
@@ -157,7 +160,7 @@ static void tell_job(struct rig_peer *peer, uint64_t id, size_t job, uint64_t re
 	rig_say(peer, OP_DELTA, &delta);
 }
 
-/* How often the words stand in what was printed. */
+/* Count how often the words occur in the command's output. */
 static int said(const char *words)
 {
 	int count = 0;
@@ -251,7 +254,7 @@ TEST follow_says_nothing_twice_when_all_rows_come_again(void)
 	PASS();
 }
 
-/* Rows that end the run by themselves come before the fresh snapshot, which has one more job. */
+/* Send rows that end the run, lose the connection, and then send a snapshot that has one more job. */
 static bool cut_then_tell(struct rig_peer *peer, const struct msg_subscribe *msg, int nth)
 {
 	const struct msg_delta cut = { .id = msg->id, .turn = 2, .cut = true };
@@ -277,7 +280,7 @@ TEST follow_believes_no_end_between_a_cut_and_the_next_snapshot(void)
 	PASS();
 }
 
-/* Every job that is known has ended, but the run hasn't: more is being added. */
+/* Every known job has ended, but the run hasn't: more jobs are added. */
 static bool add_later(struct rig_peer *peer, const struct msg_subscribe *msg, int nth)
 {
 	tell_all(peer, msg, nth);
@@ -366,7 +369,7 @@ TEST screen_shows_the_output_of_a_failure_once(void)
 	PASS();
 }
 
-/* Only the first failures of a large run have their output; the others are counted. */
+/* Only the first failures of a large run are printed with their output; the others are counted. */
 TEST screen_shows_ten_failures_of_a_large_run(void)
 {
 	char names[220][8];
@@ -385,7 +388,7 @@ TEST screen_shows_ten_failures_of_a_large_run(void)
 	PASS();
 }
 
-/* Those that waited silently are told on standard error, where programs don't look for data. */
+/* titan wait prints failed jobs on standard error, because scripts read data from standard output. */
 TEST wait_names_the_failed_jobs_and_ends_their_output(void)
 {
 	struct rec_job_row *job;
@@ -457,7 +460,7 @@ TEST follow_tells_of_tries_and_what_a_person_has_to_look_at(void)
 
 /* ---- what comes from outside ---- */
 
-/* Nothing but visible ASCII and newlines: whatever else was there is in its escaped form. */
+/* Does the text consist of visible ASCII characters and newlines only? */
 static bool is_clean(struct buf *text)
 {
 	for (size_t i = 0; i < text->len; i++)
@@ -491,7 +494,7 @@ static void make_evil(void)
 	rig.subscribed_cb = tell_all;
 }
 
-/* It waits until the master was asked why nothing happens. */
+/* End the run once the command has asked the master why nothing happens. */
 static bool end_when_asked(struct rig_peer *peer, const struct msg_subscribe *msg, int nth)
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000000 };

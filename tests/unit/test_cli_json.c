@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The JSON writer: commas, nesting, and text of any kind. */
+/* The JSON writer: commas, nesting, and texts with any bytes. */
 #include "cli/show/json.h"
 #include "greatest.h"
 
@@ -56,7 +56,7 @@ TEST what_is_no_utf8_is_replaced(void)
 {
 	ASSERT_STR_EQ("\"a\xef\xbf\xbd" "b\"", text_as_json("a\xff" "b", 3));
 	ASSERT_STR_EQ("\"\xef\xbf\xbd\"", text_as_json("\xc3", 1));
-	/* a surrogate, and a long form of '/' */
+	/* a surrogate, and an overlong encoding of '/' */
 	ASSERT(strstr(text_as_json("\xed\xa0\x80", 3), "\xed") == NULL);
 	ASSERT(strstr(text_as_json("\xc0\xaf", 2), "\xc0") == NULL);
 	PASS();
@@ -64,7 +64,10 @@ TEST what_is_no_utf8_is_replaced(void)
 
 TEST hidden_characters_are_escaped(void)
 {
-	/* CSI as C1, bidirectional override, zero-width space, byte order mark, line separator, a tag beyond 16 bits */
+	/*
+	 * CSI as a C1 character, bidirectional override, zero-width space, byte order mark, line separator, a tag
+	 * character above U+FFFF
+	 */
 	ASSERT_STR_EQ("\"\\u009b2J\"", text_as_json("\xc2\x9b" "2J", 4));
 	ASSERT_STR_EQ("\"\\u202ea\\u200bb\\ufeff\\u2028\"", text_as_json("\u202ea\u200bb\ufeff\u2028", 14));
 	ASSERT_STR_EQ("\"\\udb40\\udc41\"", text_as_json("\U000e0041", 4));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output of jobs as titan logs prints it: to programs byte for byte, to people line by line. */
+/* Job output in titan logs: byte for byte for programs, line by line for people. */
 #include "cli/ask/logread.h"
 
 #include "cli_rig.h"
@@ -54,7 +54,7 @@ TEST tail_counts_a_last_line_with_an_end_once(void)
 	PASS();
 }
 
-/* Far more than a page of the reader's own, in lines of odd lengths. */
+/* The log has many pages, and its lines have odd lengths. */
 TEST tail_of_a_long_log_is_exact(void)
 {
 	struct buf text = { 0 };
@@ -74,7 +74,7 @@ TEST tail_of_a_long_log_is_exact(void)
 	PASS();
 }
 
-/* The reader looks back by pages of 65536 bytes, which begin within a line. */
+/* titan logs --tail reads backwards in pages of 65536 bytes, which begin in the middle of a line. */
 TEST tail_never_begins_within_a_line(void)
 {
 	struct buf text = { 0 };
@@ -186,7 +186,7 @@ TEST logs_select_lines(void)
 		ASSERT_EQ(0, rig_run("logs 4 --tail 0"));
 		ASSERT_STR_EQ("", rig_out());
 	}
-	/* All lines of this master are of 1970. */
+	/* The fake master's lines are all from 1970. */
 	ASSERT_EQ(0, rig_run("logs 4 --since 1h"));
 	ASSERT_STR_EQ("", rig_out());
 	ASSERT_EQ(2, rig_run("logs 4 --since soon"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan ls: which runs it lists, in which order, and what it says about those that it leaves out. */
+/* titan ls: which runs it lists, in which order, and what it says about runs that it leaves out. */
 #include "cli_rig.h"
 #include "greatest.h"
 
@@ -14,7 +14,7 @@ static void make_runs(unsigned count)
 	}
 }
 
-/* The first fields of the lines printed, divided by blanks. */
+/* The first field of each printed line, joined by blanks. */
 static const char *numbers(void)
 {
 	static char text[1024];
@@ -67,7 +67,7 @@ TEST people_get_fifty_and_programs_all(void)
 
 TEST sort_takes_a_key_or_a_title(void)
 {
-	make_runs(4);                    /* 4: OK, ended 96 s; 3: waits; 2: OK, ended 98 s; 1: waits */
+	make_runs(4);                    /* 4: OK, ended after 96 s; 3: waits; 2: OK, ended after 98 s; 1: waits */
 	ASSERT_EQ(0, rig_run("ls --plain --sort ended"));
 	ASSERT_STR_EQ("4 2 3 1", numbers());
 	ASSERT_EQ(0, rig_run("ls --plain --sort -ended"));

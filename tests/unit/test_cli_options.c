@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* argv against the command table, and what settings come of flags, environment and titan.conf. */
+/* Parsing of arguments by the command table, and settings from flags, environment and titan.conf. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ static struct arena arena;
 static struct invocation invocation;
 static struct error error;
 
-/* Words divided by blanks, after "titan". */
+/* Parse a command line; line holds the words after "titan", divided by blanks. */
 static enum err parse(const char *line)
 {
 	static char copy[512];
@@ -123,7 +123,7 @@ TEST mistakes_are_named(void)
 		}
 		ASSERT_EQ(NULL, invocation.command);
 	}
-	/* help is never refused for lack of arguments */
+	/* --help is accepted without the required arguments */
 	ASSERT_EQ(ERR_NONE, parse("show --help"));
 	PASS();
 }
@@ -158,7 +158,7 @@ TEST each_command_has_two_examples(void)
 	PASS();
 }
 
-/* The first word after each "titan " of a guess must be a command, or the guess leads nowhere. */
+/* Every word after "titan " in a hint must be a command; otherwise the hint leads nowhere. */
 static bool names_commands(const char *text)
 {
 	for (const char *at = text; (at = strstr(at, "titan ")) != NULL;) {
@@ -258,7 +258,7 @@ TEST flags_come_before_the_environment(void)
 	PASS();
 }
 
-/* A cluster's, a project's and a user's. */
+/* The configuration files of a cluster, a project and a user. */
 static const struct conf_files *three_files(void)
 {
 	static struct conf_files files;
@@ -354,7 +354,7 @@ TEST a_job_keeps_its_cluster_in_any_project(void)
 	PASS();
 }
 
-/* Heartbeats renew the lease, and the grace outlasts it. */
+/* Checks between intervals: heartbeats must renew the lease in time, and the grace must outlast the lease. */
 TEST intervals_go_together(void)
 {
 	struct intervals intervals;
@@ -446,7 +446,7 @@ TEST setting_names_where_it_is_said(void)
 	PASS();
 }
 
-/* 0 in a rule is no rule, so what is said stands one higher. */
+/* In a prune rule 0 means "no rule", so the protocol sends the configured value plus one. */
 TEST rules_of_pruning_are_none_unless_said(void)
 {
 	struct prune_rules rules;
@@ -472,7 +472,7 @@ TEST rules_of_pruning_are_none_unless_said(void)
 	PASS();
 }
 
-/* Whoever adds a row can't take a letter twice, nor one of a global option. */
+/* No command may use an option letter twice, or a letter of a global option. */
 TEST the_table_is_unambiguous(void)
 {
 	for (int id = 1; id < COMMAND_COUNT; id++) {

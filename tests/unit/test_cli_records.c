@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows in the four styles; nothing of what jobs wrote gets through unescaped. */
+/* Rows in the four output styles; text from jobs is escaped in each. */
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -146,7 +146,7 @@ TEST templates(void)
 	PASS();
 }
 
-/* Numbers from a peer outside the tables are shown as something, not read past an end. */
+/* Enum values from a peer that are outside the tables are printed as something; no table is read past its end. */
 TEST rows_of_a_strange_peer(void)
 {
 	struct look look = { .style = STYLE_HUMAN };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The console's pure parts: how lines split and balance, what its history keeps, which news it tells. */
+/* The console's pure parts: splitting of lines, open brackets and quotes, history, and notices. */
 #include "base/arena.h"
 #include "cli/repl/recall.h"
 #include "cli/repl/typed.h"
@@ -10,7 +10,7 @@
 
 GREATEST_MAIN_DEFS();
 
-/* The words of the first command, each in brackets. */
+/* Split the first command and return its words in brackets. */
 static const char *words(const char *text)
 {
 	static struct buf out;
@@ -174,7 +174,7 @@ TEST news_are_few_and_escaped(void)
 	}
 	notices_take(&notices, &out);
 	ASSERT(strstr(buf_cstr(&out), "... and 995 more"));
-	/* A run that was submitted by the command that runs is that command's matter. */
+	/* No notice for a run that the present command has submitted: that command reports it. */
 	notices.silent_ms = 1000;
 	buf_clear(&out);
 	row = run_row(2000, RUN_FAILED, bad);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Every command runs any number of times in one process, through sinks, and says what the program says: a cluster is
- * started, and each command is run here twice and as a program between, with the same words.
+ * Every command can run many times in one process, and prints the same as the program. A cluster is started; each
+ * command runs here, then as a program, then here again, with the same arguments.
  */
 #include "cli/session/session.h"
 
@@ -19,9 +19,9 @@
 #include "proto/commands.h"
 
 #define WORDS_MAX 8
-#define TRIES 20                         /* of what shows times: the second may have turned between */
+#define TRIES 20 /* for commands that print times: a second may pass between two runs, so the comparison is repeated */
 
-/* Numbers of runs and bytes, times and the blanks beside them differ between one run of a command and the next. */
+/* COUNTED: numbers, times and the blanks beside them may differ between two runs of the command. */
 enum { SAME, COUNTED, EXCEPTED };
 
 static const struct row {
@@ -29,7 +29,7 @@ static const struct row {
 	int how;
 	const char *words[WORDS_MAX];
 } rows[] = {
-	/* They leave processes, or take the terminal. */
+	/* Excepted because they start processes that stay, or take over the terminal. */
 	{ COMMAND_up, EXCEPTED, { NULL } }, { COMMAND_down, EXCEPTED, { NULL } }, { COMMAND_demo, EXCEPTED, { NULL } },
 	{ COMMAND_master, EXCEPTED, { NULL } }, { COMMAND_dash, EXCEPTED, { NULL } }, { COMMAND_repl, EXCEPTED, { NULL } },
 	{ COMMAND_status, COUNTED, { NULL } }, { COMMAND_status, COUNTED, { "--json" } },
@@ -155,7 +155,7 @@ static struct said run_program(const struct row *row)
 	return said;
 }
 
-/* Each number as one digit, and of blanks and bars one of each. */
+/* Replace each number by one digit, and each sequence of blanks or of bar characters by one. */
 static void count_away(struct buf *text)
 {
 	size_t kept = 0;
@@ -184,7 +184,10 @@ static bool equal(const struct row *row, struct said *a, struct said *b)
 	       slice_eq(buf_slice(&a->err), buf_slice(&b->err));
 }
 
-/* Here, as the program, and here again: the last two after an act that has been done already. */
+/*
+ * Run a command here, as the program, and here again, and compare the outputs. The last two happen after the act was
+ * done once.
+ */
 static bool agree(const struct row *row)
 {
 	struct said first = run_here(row);
@@ -269,7 +272,7 @@ static const char *completed(const char *one, const char *two, const char *three
 	char *end = text;
 
 	session_complete(words, three ? 3 : two ? 2 : 1, &completion);
-	/* without the help behind each word */
+	/* keep the completions and drop the help text behind each */
 	for (const char *at = buf_cstr(&completion.words); *at; at = strchr(at, '\n') + 1)
 		end += sprintf(end, "%.*s\n", (int)strcspn(at, "\t\n"), at);
 	*end = '\0';
@@ -342,7 +345,7 @@ static int titan(const char *one, const char *two, const char *three, const char
 	return spawn(argv, -1, -1);
 }
 
-/* Run 1 has ended; in run 2 a gate waits, and b behind it. */
+/* Make the cluster's content: run 1 has ended; in run 2 a gate waits for people, and job b needs the gate. */
 static bool begin(void)
 {
 	const char *parent = getenv("TMPDIR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What titan run makes of its words, and what of it arrives at the master, also over lost connections. */
+/* What titan run makes of its arguments, and what reaches the master, also when connections are lost. */
 #include "cli/graph/submit.h"
 
 #include "cli_rig.h"
@@ -13,7 +13,7 @@ static struct {
 	uint64_t count, into, again;
 	char name[64];
 	struct arena arena;
-	struct rec_job_spec jobs[8];     /* of the last submit */
+	struct rec_job_spec jobs[8];     /* jobs of the last submit */
 } came;
 
 static void setup_cb(void *data)
@@ -51,7 +51,7 @@ static bool accept_all(struct rig_peer *peer, const struct msg_submit *msg, int 
 	return true;
 }
 
-/* It took the graph, perhaps, and is gone before it says so. */
+/* Lose the connection after the graph was received and before the answer is sent. */
 static bool lose_twice(struct rig_peer *peer, const struct msg_submit *msg, int nth)
 {
 	keep(msg, nth);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words that name runs and jobs: one of them, a range, all, or those that a condition finds. */
+/* Words that select runs and jobs: one of them, a range, all, or those that meet a condition. */
 #include "cli/ask/targets.h"
 
 #include "cli/ask/query.h"
@@ -21,7 +21,7 @@ static void teardown_cb(void *data)
 	rig_teardown_cb(data);
 }
 
-/* "4 5/a": what the words stand for, divided by blanks; or the error's name and text. */
+/* What the words select, such as "4 5/a"; or the error's name and text. */
 static const char *targets_of(const char *words, enum reach reach)
 {
 	static char text[2048], copy[256];
@@ -47,7 +47,7 @@ static const char *targets_of(const char *words, enum reach reach)
 	return text;
 }
 
-/* Run 7 lives, 6 failed, 5 succeeded, 4 lives. */
+/* Run 7 is live, 6 failed, 5 succeeded, 4 is live. */
 static void make_runs(void)
 {
 	static struct slice gpu[] = { { (const uint8_t *)"gpu", 3 }, { (const uint8_t *)"fast", 4 } };
@@ -252,7 +252,7 @@ TEST words_of_screens_are_conditions(void)
 	ASSERT_STR_EQ("3/back (bulk)", targets_of("HOLD", REACH_LIVE));
 	ASSERT_STR_EQ("3/lost (bulk)", targets_of("DEAD", REACH_EVERY));
 	ASSERT_STR_EQ("6/a (bulk)", targets_of("FAIL,owner=bert", REACH_EVERY));
-	/* The hold of a run is a flag of the run itself. */
+	/* A held run has a flag of its own, apart from its jobs. */
 	rig.runs[4].held = true;
 	ASSERT_STR_EQ("3 (bulk)", targets_of("HOLD", REACH_LIVE));
 	ASSERT_STR_EQ("3/back (bulk)", targets_of("HOLD,name=back", REACH_LIVE));
@@ -267,7 +267,7 @@ TEST condition_on_runs_finds_runs(void)
 	ASSERT_STR_EQ("7 (bulk)", targets_of("run=nightly", REACH_LIVE));
 	ASSERT_STR_EQ("4 (bulk)", targets_of("owner=bert", REACH_LIVE));
 	ASSERT_STR_EQ("6 4 (bulk)", targets_of("owner=bert", REACH_EVERY));
-	/* Without one of its own a run is of its owner's tenant. */
+	/* A run without a tenant of its own belongs to its owner's tenant. */
 	ASSERT_STR_EQ("7 6 5 (bulk)", targets_of("tenant=anna", REACH_EVERY));
 	ASSERT_STR_EQ("4 (bulk)", targets_of("tenant=bert", REACH_EVERY));
 	ASSERT_STR_EQ("6/a (bulk)", targets_of("owner=bert,state=failed", REACH_EVERY));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The texts of acts that titan undo reads, and those that it must not guess at. */
+/* The texts of acts that titan undo parses, and those that it must refuse to guess at. */
 #include "base/arena.h"
 #include "cli/commands/undo.h"
 #include "greatest.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Waiting for runs: no end falls between a question and a subscription, and none is lost with one. */
+/* titan wait: no end of a run is missed between a query and a subscription, nor when a subscription is lost. */
 #include "cli_rig.h"
 #include "greatest.h"
 
 /* ---- the master's part ---- */
 
-/* What a subscription begins with. */
+/* Send the first snapshot of a subscription. */
 static bool tell_runs(struct rig_peer *peer, const struct msg_subscribe *msg, int nth)
 {
 	const struct msg_snapshot snapshot = { .id = msg->id, .turn = 1, .runs = { rig.runs, rig.run_count } };
@@ -28,7 +28,10 @@ static void end_run(size_t at, enum run_state state)
 	rig.runs[at].ended_ms = 5000;
 }
 
-/* The command asks beside its subscription: until it did so, what comes from here is what it waits for. */
+/*
+ * Wait until the command has sent this many queries beside its subscription; only then may the fake master send the
+ * end.
+ */
 static void wait_for_questions(int count)
 {
 	struct timespec pause = { .tv_nsec = 5 * 1000000 };
@@ -49,7 +52,7 @@ static bool end_in_delta(struct rig_peer *peer, const struct msg_subscribe *msg,
 	return true;
 }
 
-/* The delta with the end was dropped: only the master's answer to a question has it. */
+/* The delta with the run's end was dropped; only the answer to a query says that the run has ended. */
 static bool end_in_cut(struct rig_peer *peer, const struct msg_subscribe *msg, int nth)
 {
 	tell_runs(peer, msg, nth);
@@ -269,7 +272,7 @@ static void *end_when_asked(void *arg)
 	return NULL;
 }
 
-/* One look is four questions: two about names that no job has, one about the run, one about its jobs. */
+/* One look takes four queries: two about names that no job has, one about the run, one about its jobs. */
 TEST cancel_waits_for_every_job_of_a_fan_out(void)
 {
 	pthread_t thread;

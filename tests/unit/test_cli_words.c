@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said of runs and jobs: how they ended, why they don't go on, and which command would change that. */
+/* Texts about runs and jobs: how they ended, why they wait, and which command would change that. */
 #include "cli/show/row_words.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static const char *text_of(struct slice slice)
 	return text;
 }
 
-/* Jobs of run 4: their serial numbers are 40 and on. */
+/* Make the jobs of run 4; their serial numbers start at 40. */
 static void setup_cb(void *data)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
@@ -119,7 +119,7 @@ TEST cause_is_found_where_serial_numbers_are_no_neighbours(void)
 	ASSERT_STR_EQ("because f failed", cause_of(1));
 	jobs[1].cause = 1000;
 	ASSERT_STR_EQ("", cause_of(1));
-	/* One number is missing between them: where the cause should be stands its neighbour. */
+	/* One serial number is missing, so the job at the cause's position isn't the cause. */
 	for (size_t i = 3; i < 6; i++)
 		jobs[i].job = 41 + i;
 	jobs[3].state = STATE_FAILED;
@@ -252,7 +252,7 @@ TEST span_is_that_of_the_latest_attempt(void)
 	ASSERT_EQ(-1, job_span_ms(&jobs[0], 9000));
 	jobs[0].started_ms = 4000;
 	ASSERT_EQ(5000, job_span_ms(&jobs[0], 9000));
-	/* A clock that was set back. */
+	/* The clock was set back between start and end. */
 	ASSERT_EQ(0, job_span_ms(&jobs[0], 3000));
 	jobs[0].state = STATE_SUCCEEDED;
 	ASSERT_EQ(-1, job_span_ms(&jobs[0], 9000));
@@ -310,7 +310,7 @@ TEST next_step_of_a_waiting_job_is_about_what_it_waits_for(void)
 	jobs[1].held = false;
 	jobs[1].state = STATE_UNKNOWN;
 	ASSERT_STR_EQ("titan settle 4/b done|failed|retry -m 'HOW YOU KNOW'", next_of(2));
-	/* An index that no row has. */
+	/* An index that no job has. */
 	needs[0] = needs[1] = 5;
 	jobs[5].held = true;
 	ASSERT_TEXT("titan show 4", explain_next(&jobs[2], jobs, 5, &arena));
@@ -324,7 +324,9 @@ TEST next_step_after_a_bad_end_is_a_retry_that_would_change_something(void)
 	jobs[1].state = STATE_SKIPPED;
 	jobs[1].cause = 41;
 	ASSERT_STR_EQ("titan retry 4", next_of(1));
-	/* A condition was false though nothing failed: it would be so again. */
+	/*
+	 * The job was skipped by a condition though nothing failed; a retry would skip it again, so none is proposed.
+	 */
 	jobs[0].state = STATE_SUCCEEDED;
 	ASSERT_STR_EQ("", next_of(1));
 	ASSERT_STR_EQ("", next_of(0));

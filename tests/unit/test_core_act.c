@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Acts on live jobs: priorities, holds, and which jobs a name means. */
+/* Acts on live jobs: priorities, holds, and which jobs a name selects. */
 #include "tests/unit/core_rig.h"
 #include "proto/dead.h"
 
@@ -148,7 +148,9 @@ TEST cancel_ends_hold(void)
 	PASS();
 }
 
-/* What was sent ahead and hasn't begun comes back, also from a worker that was away meanwhile. */
+/*
+ * A held job that was prefetched and hasn't started is recalled, also from a worker that was disconnected at the time.
+ */
 TEST held_job_is_recalled(void)
 {
 	struct rig *rig = rig_new();
@@ -182,7 +184,7 @@ TEST held_job_is_recalled(void)
 	PASS();
 }
 
-/* What is behind a zero byte is part of the name, too. */
+/* A NUL byte in a name is part of the name. */
 TEST name_with_zero_byte_names_no_job(void)
 {
 	struct rig *rig = rig_new();
@@ -246,7 +248,7 @@ SUITE(acts)
 	RUN_TEST(act_on_missing_run_or_job_is_refused);
 }
 
-/* Who names one of a fan-out that isn't there means none of the others. */
+/* The name of a fan-out's member that doesn't exist must not select the other members. */
 TEST missing_member_names_no_fan_out(void)
 {
 	struct rig *rig = rig_new();
@@ -350,7 +352,7 @@ TEST act_on_ended_job_names_its_end(void)
 	rig_run_one(rig, 0);
 	rig_act(rig, ACT_PRIORITY, run, "a", 7);
 	ASSERT(rig_error_says(rig, ERR_TERMINAL, "job 1/a has already ended: succeeded"));
-	rig_act(rig, ACT_PRIORITY, run, "", 7);  /* the run hasn't, though its first job has */
+	rig_act(rig, ACT_PRIORITY, run, "", 7);  /* the run hasn't ended, although its first job has */
 	ASSERT_EQ(1, rig->ok.count);
 	rig_run_one(rig, 0);
 	rig_act(rig, ACT_PRIORITY, run, "b", 7);
@@ -383,7 +385,7 @@ TEST priority_beyond_its_limits_is_refused(void)
 	PASS();
 }
 
-/* A connection of 0: there is nobody to answer. */
+/* Connection 0 stands for a request without a connection: no answer is sent. */
 TEST act_without_connection_gets_no_answer(void)
 {
 	static const char *const names[] = { "a", "b" };

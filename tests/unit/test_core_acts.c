@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people and jobs did: each verb has its act, in its turn, with what was before and is after; and their chain (I20). */
+/*
+ * The record of acts: each verb leaves one act in its turn, with the state before and after; and the chain of hashes
+ * (I20).
+ */
 #include <inttypes.h>
 
 #include "core/acts/chain.h"
@@ -17,7 +20,7 @@ static const struct row_act *last_act(const struct rig *rig)
 	return &rig->tables[TABLE_act].at[act_count(rig) - 1].row.act;
 }
 
-/* "VERB TARGET: BEFORE -> AFTER" of the latest. */
+/* The latest act as "VERB TARGET: BEFORE -> AFTER". */
 static const char *said(struct rig *rig)
 {
 	const struct row_act *act = last_act(rig);
@@ -45,7 +48,7 @@ static size_t acts_of_turn(const struct rig *rig)
 	return count;
 }
 
-/* A job that waits for nobody's worker, one that failed, a gate, one that is unknown: whatever a verb needs. */
+/* Submit a job in the state that the verb needs: waiting, failed, a gate, or unknown. */
 static uint64_t run_with(struct rig *rig, const char *name, enum act_verb verb)
 {
 	struct graph graph = { 0 };
@@ -151,7 +154,7 @@ static void set_out(struct rig *rig, uint64_t kind)
 	rig_set(rig, set_of(kind));
 }
 
-/* A row of rights.def is something that people do: a new one fails here until it makes an act. */
+/* Every verb in rights.def is something that people do: a new verb fails here until it leaves an act. */
 TEST every_verb_of_the_rights_is_an_act(void)
 {
 	static const struct {
@@ -213,7 +216,7 @@ TEST submits_are_acts_with_their_key(void)
 	ASSERT_EQ(16, last_act(rig)->key_id.len);
 	ASSERT_EQ(0, memcmp(last_act(rig)->key_id.data, &key, sizeof(key)));
 	ASSERT_EQ(1, last_act(rig)->run);
-	/* Said again it changes nothing. */
+	/* A repeated submit changes nothing and leaves no act. */
 	ASSERT_EQ(1, rig_submit_bytes(rig, body, 1, key, 1));
 	ASSERT_EQ(1, act_count(rig));
 	schedule_add(rig);
@@ -239,7 +242,7 @@ TEST a_refused_request_is_no_act(void)
 	rig_cancel(rig, 99, "");
 	rig_set(rig, (struct msg_set){ .kind = OBJECT_WORKER, .verb = SET_PAUSE, .name = slice_str("nobody") });
 	ASSERT_EQ(4, rig->errors);
-	/* Nor is what changes nothing. */
+	/* A request that changes nothing leaves no act. */
 	rig_act(rig, ACT_RELEASE, run, "a", 0);
 	ASSERT_EQ(1, act_count(rig));
 	rig_free(rig);
@@ -320,7 +323,7 @@ static enum err reload(const struct rig *rig, struct error *error)
 	return core ? ERR_NONE : error->code;
 }
 
-/* I20: whatever is changed in a row, or left out, is found at the start. */
+/* I20: a changed or missing row of an act is found when the core loads. */
 TEST a_broken_chain_is_refused(void)
 {
 	struct rig *rig = rig_new();
@@ -341,7 +344,7 @@ TEST a_broken_chain_is_refused(void)
 	acts->at[2].row.act.principal = 2;
 	ASSERT_EQ(ERR_STORE_TRUST, reload(rig, &error));
 	ASSERT_STR_EQ("act 3: its row was changed, its hash is another's", error.text);
-	/* With a hash of its own the one behind it tells. */
+	/* If the changed row also gets a matching hash, the next act's hash tells. */
 	act_hash(&acts->at[2].row.act, (uint8_t *)(uintptr_t)was.hash.data);
 	ASSERT_EQ(ERR_STORE_TRUST, reload(rig, &error));
 	ASSERT_STR_EQ("act 4: the act before it was changed, its hash is another's", error.text);

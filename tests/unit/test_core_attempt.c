@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Attempts: which count as tries, what they are told, and that the facts of one are not those of the next. */
+/*
+ * Attempts: which ones count as tries, what the job is told, and that facts of one attempt aren't shown for the next.
+ */
 #include "proto/dead.h"
 #include "proto/expr.h"
 #include "tests/unit/core_sub.h"
@@ -44,7 +46,7 @@ TEST attempt_stopped_before_start_is_no_try(void)
 	PASS();
 }
 
-/* Starts that a worker ended are tries that use up no retry; those that are too many to count are none. */
+/* A start that its worker ended is a try that uses no retry; above the limit such starts no longer count as tries. */
 TEST interrupted_tries_use_no_retry(void)
 {
 	struct rig *rig = rig_new();
@@ -115,7 +117,7 @@ static struct rig *rig_running(struct rig_attempt *ret_attempt, uint64_t retry_m
 	return rig;
 }
 
-/* Of an attempt that just began nothing is known, whatever the one before it came to. */
+/* A new attempt has no exit code, signal or times of the attempt before it. */
 TEST retry_begins_without_facts_of_last_attempt(void)
 {
 	struct rig_attempt attempt;
@@ -147,7 +149,7 @@ static uint64_t submit_like(struct rig *rig, struct rec_job_spec wanted)
 	return rig_submit(rig, &graph);
 }
 
-/* The facts of an attempt are its own. */
+/* A running attempt has no exit code, signal or times of the attempt before it. */
 TEST running_attempt_has_no_facts_of_last_attempt(void)
 {
 	struct rig *rig = rig_new();
@@ -167,7 +169,7 @@ TEST running_attempt_has_no_facts_of_last_attempt(void)
 	PASS();
 }
 
-/* Neither is a round: also what hasn't begun in it. */
+/* A new round begins without facts of the last attempt, even before the job starts in it. */
 TEST new_round_has_no_facts_of_last_attempt(void)
 {
 	struct rig *rig = rig_new();
@@ -186,7 +188,7 @@ TEST new_round_has_no_facts_of_last_attempt(void)
 	PASS();
 }
 
-/* Attempts that were lost are tries like any other: a job can tell that it is not the first. */
+/* A lost attempt counts as a try, so the next attempt is told a higher number. */
 TEST attempt_is_told_its_try_number(void)
 {
 	struct rig *rig = rig_new();
@@ -205,7 +207,7 @@ TEST attempt_is_told_its_try_number(void)
 	PASS();
 }
 
-/* While it queues again it is known that its last attempt was lost, though that never began. */
+/* A job that queues again says that its last attempt was lost, even if that attempt never started. */
 TEST ready_job_says_that_its_attempt_was_lost(void)
 {
 	struct rig *rig = rig_new();
@@ -220,7 +222,7 @@ TEST ready_job_says_that_its_attempt_was_lost(void)
 	PASS();
 }
 
-/* What was lost with its worker didn't fail. */
+/* An attempt that was lost with its worker isn't counted as a failure. */
 TEST explain_counts_lost_attempt_as_no_failure(void)
 {
 	struct rig *rig = rig_new();

@@ -88,7 +88,7 @@ static struct rig *rig_running(struct rig_attempt *ret_attempt, uint64_t retry_m
 	return rig;
 }
 
-/* Exact: one retry waits for at least a second, and not for longer than a quarter more. */
+/* With one retry and a backoff of one second, the wait is at least a second and at most a quarter longer. */
 TEST backoff_stays_within_its_jitter(void)
 {
 	struct rig_attempt attempt;
@@ -116,7 +116,7 @@ TEST backoff_stays_within_its_jitter(void)
 	PASS();
 }
 
-/* Who asks for a first wait that is longer than others ever are has it, also over a restart. */
+/* A first backoff longer than the usual maximum is kept, also after a restart. */
 TEST first_backoff_may_exceed_usual_maximum(void)
 {
 	struct rig *rig = rig_new();
@@ -138,7 +138,7 @@ TEST first_backoff_may_exceed_usual_maximum(void)
 	PASS();
 }
 
-/* Nobody's fault: it waits as after a first failure, however often it was lost before. */
+/* An interruption is nobody's fault: the job waits as after a first failure, however often it was lost before. */
 TEST interruption_after_loss_waits_first_backoff(void)
 {
 	struct rig *rig = rig_new();
@@ -180,7 +180,7 @@ static uint64_t submit_like(struct rig *rig, struct rec_job_spec wanted)
 	return rig_submit(rig, &graph);
 }
 
-/* A worker that was told to end takes its jobs along: that is no failure of theirs, and the wait is the shortest. */
+/* A worker that was told to quit stops its jobs. That isn't a failure, and the job waits for the shortest backoff. */
 TEST interruption_after_failures_waits_first_backoff(void)
 {
 	struct rig *rig = rig_new();
@@ -218,7 +218,7 @@ TEST timeout_after_loss_waits_first_backoff(void)
 	rig_hello(rig, "w", 1);
 	rig_submit(rig, &graph);
 	rig_started(rig, rig_must_take(rig));
-	rig_hello(rig, "w", 1);          /* it has nothing of it any more */
+	rig_hello(rig, "w", 1);          /* the worker comes back without the attempt */
 	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));
 	rig_pass(rig, 400);
 	attempt = rig_must_take(rig);

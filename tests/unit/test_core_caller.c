@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that jobs submit: only the current attempt of a live job may, and it is known whose they are. */
+/* Runs submitted by jobs: only the current attempt of a live job may submit, and the run remembers that job. */
 #include "tests/unit/core_prune.h"
 #include "tests/unit/core_sub.h"
 
@@ -11,7 +11,9 @@ static uint64_t submit_one(struct rig *rig, const char *name)
 	return rig_submit(rig, &graph);
 }
 
-/* The run, or 0 and rig->error; into 0: a run begins. */
+/*
+ * Submit as a job and return the run's number, or 0 with rig->error set. into: the run to add to; 0: begin a new run.
+ */
 static uint64_t submit_into(struct rig *rig, struct rig_attempt attempt, uint64_t key, const char *tenant, uint64_t into)
 {
 	struct graph graph = { 0 };
@@ -68,7 +70,7 @@ TEST a_job_submits_with_its_submitters_name(void)
 	ASSERT_EQ(run, view_begun_by(rig->core, child));
 	ASSERT_EQ(0, view_begun_by(rig->core, run));
 	ASSERT_EQ(0, view_begun_by(rig->core, 4711));
-	/* Again with the same key, after a restart: the same run, and still its own. */
+	/* The same key again, after a restart, gives the same run, which still belongs to the job. */
 	rig_restart(rig);
 	ASSERT_EQ(child, submit_as(rig, attempt, 77, NULL));
 	ASSERT(rig->accepted.existing);
@@ -93,7 +95,7 @@ TEST a_job_cannot_charge_another_tenant(void)
 	attempt = rig_must_take(rig);
 	ASSERT_EQ(0, submit_as(rig, attempt, 78, "others"));
 	ASSERT(rig_error_says(rig, ERR_DENIED, "a job of run 1 submits runs for its own tenant, team, and may not name another"));
-	/* Nor that of whoever submitted it, whose name is the tenant of those who name none. */
+	/* The submitter's own tenant is refused too: ana is the default tenant, but the run has another one. */
 	ASSERT_EQ(0, submit_as(rig, attempt, 78, "ana"));
 	ASSERT(rig_error_says(rig, ERR_DENIED, "and may not name another; leave out the tenant"));
 	child = submit_as(rig, attempt, 78, "team");
@@ -141,7 +143,7 @@ TEST a_stale_attempt_is_refused(void)
 	wrong.job += 7;
 	ASSERT_EQ(0, submit_as(rig, wrong, 1, NULL));
 	ASSERT(rig_error_says(rig, ERR_STALE, "this process belongs to an old attempt of its job: the job has ended or was given to a worker again"));
-	/* Its worker is lost: the job is given out again, and the old attempt has no say any more. */
+	/* The worker is lost and the job is assigned again: the old attempt may no longer submit. */
 	rig_gone(rig, conn);
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
 	ASSERT_EQ(ERR_STALE, asks(rig, first, &run));
@@ -152,7 +154,7 @@ TEST a_stale_attempt_is_refused(void)
 	ASSERT_EQ(0, submit_as(rig, first, 2, NULL));
 	ASSERT(rig_error_says(rig, ERR_STALE, "given to a worker again"));
 	ASSERT(submit_as(rig, second, 2, NULL) > 0);
-	/* Even what was accepted before isn't said to an attempt that has ended. */
+	/* An ended attempt gets no answer even for a submit that was accepted earlier. */
 	rig_started(rig, second);
 	rig_done(rig, second, OUTCOME_EXIT, 0);
 	ASSERT_EQ(0, submit_as(rig, second, 2, NULL));
@@ -180,27 +182,28 @@ TEST job_adds_to_its_own_run_alone(void)
 	ASSERT_EQ(run, submit_into(rig, attempt, 93, NULL, run));
 	ASSERT(view_run(rig->core, run, &rig->arena, &row));
 	ASSERT_EQ(2, row.jobs);
-	/* It is no run that it began. */
+	/* Added jobs don't make the run one that the job began. */
 	ASSERT_EQ(0, view_begun_by(rig->core, run));
 	ASSERT_EQ(run, submit_into(rig, attempt, 93, NULL, run));
 	ASSERT(rig->accepted.existing);
-	ASSERT_EQ(0, rig->accepted.first);       /* which of them these are isn't kept */
+	ASSERT_EQ(0, rig->accepted.first);       /* the serial number of the first added job isn't kept */
 	ASSERT(view_run(rig->core, other, &rig->arena, &row));
 	ASSERT_EQ(1, row.jobs);
 	ASSERT_EQ(run, view_begun_by(rig->core, child));
-	/* To what another run's job began it adds nothing. */
+	/* A job can't add to a run that a job of another run began. */
 	rig_hello(rig, "v", 1);
 	stranger = rig_must_take(rig);
 	ASSERT_EQ(other, rig_job(rig, stranger.job).run);
 	ASSERT_EQ(0, submit_into(rig, stranger, 94, NULL, child));
 	ASSERT(rig_error_says(rig, ERR_DENIED, "may not add jobs to run"));
 	ASSERT_EQ(0, submit_into(rig, attempt, 95, NULL, child));
-	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "run 3 already has a job 'helper'"));        /* and nothing else is wrong */
+	/* nothing but the duplicate name is wrong */
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "run 3 already has a job 'helper'"));
 	rig_free(rig);
 	PASS();
 }
 
-/* Its own run is the sub-run; what that is within is another's. */
+/* A job of a sub-run may add to its own sub-run but not to the run around it. */
 TEST job_of_sub_run_adds_to_sub_run_alone(void)
 {
 	struct rig *rig = rig_new();
@@ -249,7 +252,7 @@ SUITE(callers)
 	RUN_TEST(stopping_attempt_may_still_call);
 }
 
-/* Who began a run that was pruned is forgotten with it. */
+/* When a run is pruned, the core forgets which job began it. */
 TEST caller_of_pruned_run_is_forgotten(void)
 {
 	struct rig *rig = rig_new();

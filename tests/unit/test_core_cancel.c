@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cancels: of jobs in every state and of runs, what is counted, and what ended the job. */
+/* Cancelling jobs in every state and whole runs: what is counted, and what is recorded as the cause of the end. */
 #include "base/sha256.h"
 #include "proto/dead.h"
 #include "proto/expr.h"
@@ -86,7 +86,7 @@ static bool cancel_with_attempt(bool started, enum outcome outcome, uint64_t cod
 	rig_cancel(rig, 1, "");
 	fine = fine && rig->error.code == 0 && rig->ok.count == 0 && rig_state(rig, 1) == STATE_STOPPING;
 	if (!started)
-		rig_started(rig, attempt);       /* it crossed the request */
+		rig_started(rig, attempt);       /* the start report crossed the request to stop */
 	rig_done(rig, attempt, outcome, code);
 	fine = fine && rig_state(rig, 1) == STATE_CANCELLED && rig_job(rig, 1).code == code &&
 	       rig_run_state(rig, 1) == RUN_CANCELLED;
@@ -147,7 +147,7 @@ TEST cancel_of_run_skips_no_child(void)
 	PASS();
 }
 
-/* What needs a cancelled job isn't skipped for it: who cancels a run cancels each of its jobs. */
+/* A cancel of a whole run cancels its final jobs too, instead of skipping them because their parents were cancelled. */
 TEST cancel_of_all_ends_final_jobs_too(void)
 {
 	struct rig *rig = rig_new();
@@ -193,14 +193,14 @@ TEST cancel_counts_changed_jobs(void)
 	rig_started(rig, attempt);
 	rig_cancel(rig, run, "b");
 	ASSERT_EQ(1, rig->ok.count);
-	ASSERT_EQ(0, run_row(rig, run)->cancelled);      /* one of its jobs was */
+	ASSERT_EQ(0, run_row(rig, run)->cancelled);      /* a job was cancelled, not the run */
 	rig_cancel(rig, run, "a");
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT_EQ(1, rig_frames(rig, OP_STOP, NULL));
 	rig_cancel(rig, run, "a");
 	ASSERT_EQ(0, rig->ok.count);
 	ASSERT_EQ(0, rig_frames(rig, OP_STOP, NULL));
-	rig_cancel(rig, run, "");                /* no job was left to cancel, and nothing may be added any more */
+	rig_cancel(rig, run, "");                /* no job is left to cancel, but the run now refuses added jobs */
 	ASSERT_EQ(0, rig->ok.count);
 	ASSERT_EQ(1, run_row(rig, run)->cancelled);
 	rig_done(rig, attempt, OUTCOME_STOPPED, 0);
@@ -235,7 +235,10 @@ static uint64_t hello_with(struct rig *rig, struct rig_attempt attempt, enum att
 	return rig_hello_held(rig, "w", 1, &held, 1);
 }
 
-/* Asked to end while its worker was away: it must not start when that is back, whatever it has of it. */
+/*
+ * A job cancelled while its worker is disconnected must be stopped when the worker is back, whether it is queued or
+ * runs there.
+ */
 TEST job_cancelled_while_worker_was_away_is_stopped(void)
 {
 	const enum attempt_phase phases[] = { PHASE_QUEUED, PHASE_RUNNING };

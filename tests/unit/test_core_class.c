@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Classes of jobs: how many a tenant may have, and the memory they use. */
+/* Classes of jobs: how many a tenant may have, and how much memory they use. */
 #include "proto/reasons.h"
 #include "tests/unit/core_place.h"
 
@@ -12,7 +12,7 @@ static size_t memory(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* A run of so many jobs, each for a worker of its own. Returns its number, 0: refused. */
+/* Submit a run whose jobs each require a different label. Return its number; 0: refused. */
 static uint64_t wish(struct rig *rig, const char *tenant, const char *prefix, unsigned count)
 {
 	struct graph graph = { 0 };
@@ -37,7 +37,10 @@ TEST classes_of_a_tenant_leave_room_for_others(void)
 	ASSERT(full != 0);
 	ASSERT_EQ(0, wish(rig, "greedy", "more", 1));
 	ASSERT(rig_error_says(rig, ERR_FULL, "the live jobs of tenant greedy have 4096 different sets of worker requirements, and no more are allowed"));
-	/* What it wants already is no more of it; also as another tenant's it counts there. */
+	/*
+	 * Sets of requirements that the tenant uses already aren't counted again; another tenant's use counts for that
+	 * tenant.
+	 */
 	ASSERT(wish(rig, "greedy", "g", 3) != 0);
 	ASSERT(wish(rig, "other", "g", 3) != 0);
 	ASSERT(wish(rig, "other", "o", LIMIT_TENANT_CLASSES_MAX - 3) != 0);
@@ -66,14 +69,14 @@ TEST last_quarter_of_classes_is_for_tenants_with_few(void)
 	ASSERT_EQ(0, wish(rig, "late", "x", few + 1));
 	ASSERT(rig_error_says(rig, ERR_FULL, "different sets of worker requirements, and no more are allowed; try again when some have ended"));
 	ASSERT(wish(rig, "late", "x", few) != 0);
-	ASSERT(wish(rig, "late", "t1", 9) != 0);         /* what others want isn't new */
+	ASSERT(wish(rig, "late", "t1", 9) != 0); /* sets that another tenant uses already are free */
 	ASSERT(wish(rig, "later", "y", 1) != 0);
 	core_check(rig->core);
 	rig_free(rig);
 	PASS();
 }
 
-/* A queue for each tenant in each class that it has no jobs in would be 256 MB here. */
+/* A queue for each tenant in each class would take 256 MB here. */
 TEST tenant_without_jobs_of_a_class_costs_no_memory_there(void)
 {
 	struct rig *rig = rig_new();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Wall clocks that are set, reboots and restores: what is shown, what is due, which epochs are given. */
+/* Wall clocks that are set, reboots and restores: which times are shown, what is due, and which epochs are given. */
 #include "proto/dead.h"
 #include "proto/reasons.h"
 #include "tests/unit/core_grow.h"
 
 #define HOUR_MS INT64_C(3600000)
 
-/* Nobody says whether the machine was off: the wall clock counts what it was. */
+/* Without a boot id, nobody can say whether the machine was off: the time that passed is taken from the wall clock. */
 TEST restart_without_boot_id_goes_by_wall_clock(void)
 {
 	struct rig *rig = rig_new();
@@ -27,7 +27,9 @@ TEST restart_without_boot_id_goes_by_wall_clock(void)
 	PASS();
 }
 
-/* Rows that were restored from a backup: what was given since may run, and no epoch may be given again. */
+/*
+ * After a restore, attempts that were assigned after the backup may still run, so their epochs must not be given again.
+ */
 TEST restore_raises_upper_half_of_epochs(void)
 {
 	struct rig *rig = rig_new();
@@ -51,7 +53,7 @@ TEST restore_raises_upper_half_of_epochs(void)
 	PASS();
 }
 
-/* The wall clock is set: intervals end when they would have, and what is shown is that time on the clock as it is now. */
+/* When the wall clock is set, intervals keep their length, and times are shown on the new clock. */
 TEST times_are_shown_on_clock_that_was_set(int64_t by_ms)
 {
 	struct rig *rig = rig_new();
@@ -77,7 +79,7 @@ TEST times_are_shown_on_clock_that_was_set(int64_t by_ms)
 	PASS();
 }
 
-/* One that goes a little more slowly than others isn't set, and a date has come when it says so. */
+/* A wall clock that runs slightly slow isn't taken for one that was set, and a date is due when this clock shows it. */
 TEST date_is_due_on_slow_wall_clock(void)
 {
 	struct rig *rig = rig_new();
@@ -94,7 +96,7 @@ TEST date_is_due_on_slow_wall_clock(void)
 	PASS();
 }
 
-/* Up again with a clock that is behind, it waits for as long as was asked for, and no longer: a queue, and a gate. */
+/* After a reboot with a clock that is behind, a delayed job and a gate wait no longer than was asked for. */
 TEST reboot_with_earlier_clock_makes_no_wait_longer(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Wall clocks that are set while jobs live: ages are the time that passed. */
+/* Wall clocks that are set while jobs live: the ages of jobs are the time that passed. */
 #include "tests/unit/core_rig.h"
 
 #define TEN_YEARS_MS INT64_C(315576000000)
@@ -40,7 +40,7 @@ static int64_t job_age(struct rig *rig, uint64_t job)
 	return (row.ended_ms ? row.ended_ms : rig->now.wall_ms) - row.started_ms;
 }
 
-/* As a worker tells an end: both times by the clock as it is then. */
+/* A worker reports an end, with both times by the present wall clock. */
 static void end(struct rig *rig, struct rig_attempt attempt, int64_t took_ms, uint64_t code)
 {
 	struct rec_done done = { .job = attempt.job, .epoch = attempt.epoch, .outcome = OUTCOME_EXIT, .code = code,
@@ -74,7 +74,7 @@ TEST ages_of_live_jobs_follow_passed_time(void)
 	end(rig, attempt, age_ms - 2000, 0);
 	ASSERT_EQ(age_ms, run_age(rig, run));
 	ASSERT_EQ(age_ms - 2000, job_age(rig, attempt.job));
-	/* What has ended has its times for good. */
+	/* An ended job's times don't move with the clock. */
 	set_clock(rig, TEN_YEARS_MS);
 	ASSERT_EQ(age_ms, run_age(rig, run));
 	ASSERT_EQ(age_ms - 2000, job_age(rig, attempt.job));
@@ -95,7 +95,7 @@ TEST clock_step_between_masters_adds_no_age(void)
 	rig_pass(rig, 500);
 	ASSERT_EQ(3500, job_age(rig, attempt.job));
 	ASSERT_EQ(3500, run_age(rig, run));
-	rig_restart(rig);                /* it was durable: it isn't taken for a step once more */
+	rig_restart(rig);                /* the step was recorded durably, so it isn't applied twice */
 	rig_pass(rig, 500);
 	ASSERT_EQ(4000, job_age(rig, attempt.job));
 	ASSERT_EQ(4000, run_age(rig, run));
@@ -143,7 +143,7 @@ TEST age_of_lost_job_follows_passed_time(void)
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
 	ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "once"));
 	set_clock(rig, -TEN_YEARS_MS);
-	/* It comes back, and runs on. */
+	/* The worker reconnects with the running attempt. */
 	rig_hello_held(rig, "w", 1, &(struct rec_held){ attempt.job, attempt.epoch, PHASE_RUNNING }, 1);
 	ASSERT_STR_EQ("running", rig_state_named(rig, run, "once"));
 	took_ms = job_age(rig, attempt.job);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The directory and the environment that jobs share: kept once, told once, the same for every attempt. */
+/*
+ * The context of a run, its directory and environment: stored once, sent to a worker once, the same for every attempt.
+ */
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_schedule.h"
 #include "tests/unit/core_sub.h"
@@ -71,7 +73,7 @@ TEST a_new_connection_is_told_again(void)
 	submit_jobs(rig, 2);
 	ASSERT_EQ(1, rig_frames(rig, OP_CONTEXT, NULL));
 	rig_gone(rig, conn);
-	/* What it had is lost, and given to it again. */
+	/* A worker that reconnects has lost the context, so the master sends it again. */
 	rig_hello(rig, "w1", 1);
 	ASSERT_EQ(1, rig_frames(rig, OP_CONTEXT, NULL));
 	ASSERT_EQ(1, rig_frames(rig, OP_ASSIGN, NULL));
@@ -121,7 +123,7 @@ TEST a_worker_without_slots_gets_whole_specifications(void)
 	PASS();
 }
 
-/* The parts of a graph that came together have it in the first of their rows. */
+/* If a graph came in several parts, the context is in the first part's row alone. */
 TEST the_store_has_it_once(void)
 {
 	struct rig *rig = rig_new();
@@ -173,7 +175,7 @@ TEST what_is_added_has_its_own(void)
 	PASS();
 }
 
-/* Which one the jobs of a sub-run have, of its own one or none. */
+/* Return the context that the jobs of a sub-run get: the sub-run's own, if it has one. */
 static struct slice told_below(const char *own)
 {
 	struct rig *rig = rig_new();
@@ -226,7 +228,7 @@ TEST runs_of_a_schedule_have_that_of_the_schedule(void)
 	PASS();
 }
 
-/* A letter outlives its run. */
+/* A dead letter outlives its run. */
 TEST a_dead_letter_says_all(void)
 {
 	struct rig *rig = rig_new();

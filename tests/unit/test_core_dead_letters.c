@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Dead letters: what they say, and what a discard changes. */
+/* Dead letters: what they contain, and what a discard changes. */
 #include "proto/dead.h"
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
@@ -30,7 +30,7 @@ TEST letter_says_place_and_epoch_of_job(void)
 	PASS();
 }
 
-/* The worker that took the job with it is the first that one asks about. */
+/* A dead letter names the worker that was lost with the job. */
 TEST letter_names_lost_worker(void)
 {
 	struct rig *rig = rig_new();
@@ -130,7 +130,10 @@ static uint64_t submit_like(struct rig *rig, struct rec_job_spec wanted)
 	return rig_submit(rig, &graph);
 }
 
-/* A run whose letter was discarded is in memory until that is durable: its rows in the store would be older. */
+/*
+ * A run whose dead letter was discarded stays in memory until that is durable, because until then its rows in the store
+ * are out of date.
+ */
 TEST discard_keeps_run_in_memory_until_durable(void)
 {
 	struct rig *rig = rig_new();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deadlines: against cancels, dates, retries and holds; the earlier of two counts. */
+/* Deadlines together with cancels, dates, retries and holds; the earlier of two deadlines counts. */
 #include "base/sha256.h"
 #include "proto/expr.h"
 #include "proto/reasons.h"
 #include "tests/unit/core_grow.h"
 
-/* What is asked to end as it is out of time, and then isn't wanted at all, is cancelled. */
+/* A job that is being stopped by its deadline and is then cancelled ends as cancelled. */
 TEST cancel_of_job_stopped_by_deadline_cancels_it(void)
 {
 	struct rig *rig = rig_new();
@@ -33,7 +33,7 @@ TEST cancel_of_job_stopped_by_deadline_cancels_it(void)
 	PASS();
 }
 
-/* Cancelled first: a deadline that passes while the process ends changes nothing. */
+/* A job that was cancelled first stays cancelled, though its deadline passes while the process ends. */
 TEST cancelled_job_stays_cancelled_past_deadline(void)
 {
 	struct rig *rig = rig_new();
@@ -76,7 +76,7 @@ TEST deadline_keeps_cancel_as_stop_cause(void)
 	PASS();
 }
 
-/* Late in one round, and not in the next: somebody set the clock right. */
+/* A job is late in one round but not in the next, because somebody set the clock right. */
 TEST retry_before_deadline_date_has_that_deadline(void)
 {
 	struct rig *rig = rig_new();
@@ -102,7 +102,7 @@ TEST retry_before_deadline_date_has_that_deadline(void)
 	PASS();
 }
 
-/* A person wants it at the very moment of its date, which is passed then. */
+/* A retry at exactly the deadline's date: the date has passed, so the new round has no deadline. */
 TEST retry_at_deadline_date_has_no_deadline(void)
 {
 	struct rig *rig = rig_new();
@@ -140,7 +140,7 @@ TEST earlier_of_two_deadlines_ends_job(void)
 	PASS();
 }
 
-/* Of two deadlines the first is what it has, in a row and in words. */
+/* Of two deadlines the earlier one is shown, in the row and in titan explain. */
 TEST earlier_of_two_deadlines_is_shown(int64_t span_ms, int64_t date_ms)
 {
 	struct rig *rig = rig_new();
@@ -158,7 +158,7 @@ TEST earlier_of_two_deadlines_is_shown(int64_t span_ms, int64_t date_ms)
 	PASS();
 }
 
-/* Run again after its date it has none; the wall clock is set back, and the next round has it again. */
+/* A round after the deadline's date has no deadline; when the wall clock is set back, the next round has it again. */
 TEST deadline_date_ahead_again_is_shown_again(void)
 {
 	struct rig *rig = rig_new();

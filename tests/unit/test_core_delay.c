@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Delays, dates and dispatch time-outs: when a job is due, and in which order jobs begin. */
+/* Delays, dates and dispatch time-outs: when a job is due, and in which order jobs start. */
 #include "proto/reasons.h"
 #include "tests/unit/core_grow.h"
 
-/* A job that waits for a date and for a delay is due at the later of them. */
+/* A job with both a date and a delay is due at the later of the two. */
 TEST job_with_delay_and_date_is_due_at_later(uint64_t delay_ms, int64_t date_ms)
 {
 	struct rig *rig = rig_new();
@@ -19,7 +19,9 @@ TEST job_with_delay_and_date_is_due_at_later(uint64_t delay_ms, int64_t date_ms)
 	PASS();
 }
 
-/* Who holds back what is delayed as well is the reason: when it is due, it doesn't begin. */
+/*
+ * For a job that is both delayed and held, explain names the hold, because the job won't start when the delay is over.
+ */
 TEST explain_says_held_of_delayed_and_held_job(void)
 {
 	struct rig *rig = rig_new();
@@ -88,7 +90,7 @@ static uint64_t entered(const struct rig *rig, enum job_state state)
 	return totals.entered[state];
 }
 
-/* A gate without a delay, and a date that has come: nothing is delayed, not even for the rest of a turn. */
+/* A gate without a delay, or a job whose date has passed, is never in state delayed, not even within a turn. */
 TEST due_job_is_never_delayed(void)
 {
 	struct rig *rig = rig_new();
@@ -109,7 +111,7 @@ TEST due_job_is_never_delayed(void)
 	PASS();
 }
 
-/* One job with what this sets. */
+/* Submit one job with this field set. */
 #define SUBMIT_ONE(rig, field, value) \
 	do { \
 		struct graph one = { 0 }; \
@@ -164,7 +166,9 @@ TEST delay_and_date_wait_for_later(void)
 	PASS();
 }
 
-/* One slot: what runs, then what has priority, then what was there first but has to wait. */
+/*
+ * With one slot: first the running job, then the job with priority, then the older job that had to wait for its delay.
+ */
 TEST delayed_job_comes_after_priority_job(void)
 {
 	struct rig *rig = rig_new();
@@ -209,7 +213,7 @@ TEST explain_names_dispatch_timeout_and_deadline(void)
 
 #define JOBS 200
 
-/* Job 199 is due among those that were cancelled last, the others in their order. */
+/* Job 199 is due among the jobs that are cancelled last; the others are due in the order of their index. */
 static int64_t due_ms(int i)
 {
 	return i == JOBS - 1 ? 150500 : (i + 1) * INT64_C(1000);
@@ -236,7 +240,7 @@ TEST each_delay_left_after_cancels_ends_once(void)
 	run = rig_submit(rig, &graph);
 	rig_pass(rig, due_ms(0));
 	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "j0"));
-	/* The next that is due stays: none of them is dropped because it surfaced. */
+	/* The next due job stays in the queue: cancelling others must not drop it. */
 	for (int i = 40; i < 190; i++)
 		rig_cancel(rig, run, name_of(rig, i));
 	for (size_t at = 0; at < sizeof(left) / sizeof(left[0]); at++) {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What runs in any case after its run was told to end: by a cancel, by a deadline, in sub-runs; and for how long. */
+/*
+ * Jobs that run in any case (always) after their run was told to end by a cancel, a deadline or in a sub-run; and for
+ * how long.
+ */
 #include "tests/unit/core_sub.h"
 
 #define MINUTE_MS 60000
 #define SUB_TIMEOUT_MS (60 * MINUTE_MS)
 
-/* Workers may be silent for long. */
+/* Make a rig whose workers may be silent for long. */
 static struct rig *patient_rig(void)
 {
 	struct rig *rig = rig_new();
@@ -21,7 +24,7 @@ static struct rec_job_spec *always(struct rec_job_spec *job)
 	return job;
 }
 
-/* work -> clean, which runs in any case; work runs. */
+/* Submit work -> clean, where clean runs in any case, and start work. */
 static uint64_t begun(struct rig *rig, uint64_t timeout_ms)
 {
 	struct graph graph = { 0 };
@@ -42,7 +45,7 @@ static int64_t deadline_ms(struct rig *rig, uint64_t run, const char *name)
 	return at_ms ? at_ms - rig->now.wall_ms : 0;
 }
 
-/* Its worker is on the newest connection. */
+/* End a stopped attempt; its worker is on the newest connection. */
 static void end_stopped(struct rig *rig, uint64_t run, const char *name)
 {
 	struct rec_job_row row = rig_job(rig, rig_named(rig, run, name));
@@ -50,7 +53,7 @@ static void end_stopped(struct rig *rig, uint64_t run, const char *name)
 	rig_done(rig, (struct rig_attempt){ .job = row.job, .epoch = row.epoch, .conn = rig->conn }, OUTCOME_SIGNAL, 15);
 }
 
-/* The master's restart, and its worker comes back with what it runs. */
+/* Restart the master; the worker reconnects with its running attempt. */
 static void restart_holding(struct rig *rig, uint64_t run, const char *name, uint64_t slots)
 {
 	struct rec_job_row row = rig_job(rig, rig_named(rig, run, name));
@@ -293,7 +296,7 @@ TEST deadline_of_run_keeps_always_job_running(void)
 	PASS();
 }
 
-/* sub (a sub-run of x -> tidy, which runs in any case) -> last, which is final. */
+/* Submit sub -> last. sub is a sub-run of x -> tidy, where tidy runs in any case; last is a final job. */
 static uint64_t sub_begun(struct rig *rig, bool sub_always)
 {
 	struct graph graph = { 0 }, inner = { 0 };

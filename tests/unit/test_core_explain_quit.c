@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What explain says of workers that quit and of groups of runs. */
+/* What explain says about quitting workers and about groups of runs. */
 #include "proto/reasons.h"
 #include "tests/unit/core_grow.h"
 
-/* A worker that was told to quit is none that a job could wait for. */
+/* A worker that was told to quit isn't counted as one that could take the job. */
 TEST explain_counts_no_quitting_worker(void)
 {
 	struct rig *rig = rig_new();
@@ -21,7 +21,7 @@ TEST explain_counts_no_quitting_worker(void)
 	PASS();
 }
 
-/* Of the runs of a group those that go are named, not those that wait. */
+/* Explain names the runs that hold a place in the group, not those that wait for one. */
 TEST explain_names_runs_that_hold_group(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why a job isn't placed, in the words that people read: slots and resources in use, reserved room, flapping workers. */
+/*
+ * Sentences of titan explain for a job that isn't placed: slots and resources in use, reserved room, flapping workers.
+ */
 #include "tests/unit/core_place.h"
 #include "tests/unit/core_why.h"
 
@@ -62,7 +64,7 @@ TEST explain_names_the_flapping_worker(void)
 	ASSERT_STR_EQ("sent: the job was given to worker steady, which hasn't reported the job's start", why(rig, run, "a"));
 	ASSERT_STR_EQ("worker_flaps: worker loose lost 5 connections within 60 s, and gets no jobs for another 30 s",
 		      why(rig, run, "b"));
-	/* When its rest is over it is one like any other. */
+	/* After its rest the flapping worker gets jobs like any other. */
 	for (int i = 0; i < LIMIT_FLAP_REST_MS; i += 1000) {
 		rig_heartbeat(rig, rig->conn);
 		rig_pass(rig, 1000);
@@ -106,7 +108,10 @@ TEST explain_counts_busy_slots_of_fit_workers(void)
 	PASS();
 }
 
-/* Worker a has all tapes in use; worker b reserves its tapes for a larger job: b is the nearer reason. */
+/*
+ * Worker a has all tapes in use; worker b reserves its tapes for a larger job: explain names b, which could take the
+ * job sooner.
+ */
 TEST explain_prefers_a_reserved_worker_to_a_full_one(void)
 {
 	struct rig *rig = rig_new();
@@ -125,7 +130,7 @@ TEST explain_prefers_a_reserved_worker_to_a_full_one(void)
 	PASS();
 }
 
-/* Both flap, and a steady one is busy. */
+/* Both workers flap, and a third worker that doesn't flap is busy. */
 TEST explain_names_the_first_of_two_flapping_workers(void)
 {
 	struct rig *rig = rig_new();
@@ -151,7 +156,10 @@ TEST explain_names_the_first_of_two_flapping_workers(void)
 	PASS();
 }
 
-/* One worker is reserved for a larger job; the other flaps, and would take the job if it didn't. */
+/*
+ * One worker is reserved for a larger job; the other flaps and would take the job if it didn't: explain names the
+ * flapping one.
+ */
 TEST explain_prefers_a_flapping_worker_to_a_reserved_one(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why a job waits, in the words that people read: parents, clocks, gates, bounds, passes. */
+/* Sentences of titan explain for a job that waits: parents, clocks, gates, bounds, passes. */
 #include "proto/expr.h"
 #include "tests/unit/core_place.h"
 #include "tests/unit/core_sub.h"
@@ -251,7 +251,9 @@ static void limit_group(struct rig *rig, const char *name, uint64_t limit)
 	rig_set(rig, (struct msg_set){ .kind = OBJECT_GROUP, .verb = SET_PUT, .name = slice_str(name), .number = limit });
 }
 
-/* Only runs that have a place in this group: not those of another group, those without a place, or ended ones. */
+/*
+ * Explain lists only runs that hold a place in this group, not those of another group, those that wait, or ended ones.
+ */
 TEST explain_names_the_runs_that_fill_a_group(void)
 {
 	for (int over = 0; over < 2; over++) {
@@ -278,7 +280,9 @@ TEST explain_names_the_runs_that_fill_a_group(void)
 	PASS();
 }
 
-/* Wherever they are among the runs; jobs of other tenants don't count. */
+/*
+ * Earlier jobs of the same tenant are counted wherever their runs are in the list; jobs of other tenants don't count.
+ */
 TEST explain_counts_earlier_jobs_of_the_same_tenant(void)
 {
 	struct rig *rig = rig_new();
@@ -340,7 +344,7 @@ static uint64_t submit(struct rig *rig, const char *tenant, unsigned jobs, struc
 	return rig_submit(rig, &graph);
 }
 
-/* The hold is told before the full bound, because a person has to release the job. */
+/* Explain tells of the hold before the full bound, because a person has to release the job. */
 TEST explain_tells_of_a_hold_before_a_full_bound(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why a job isn't placed, in the words that people read: workers that are absent, unfit or closed. */
+/* Sentences of titan explain for a job that isn't placed: workers that are absent, unfit or closed. */
 #include "tests/unit/core_place.h"
 #include "tests/unit/core_why.h"
 
@@ -141,7 +141,7 @@ TEST explain_names_the_inactive_or_draining_pool(void)
 	struct graph graph = { 0 };
 	uint64_t run;
 
-	/* The pool of somebody who couldn't take it anyway isn't the reason. */
+	/* A drained pool isn't the reason if its worker couldn't take the job anyway. */
 	join(rig, "v", 1, "", "", "day");
 	set(rig, OBJECT_WORKER, SET_PAUSE, "v");
 	set(rig, OBJECT_POOL, SET_DRAIN, "day");
@@ -208,7 +208,7 @@ TEST explain_says_that_hard_affinity_waits_for_ever(void)
 	run = rig_submit(rig, &graph);
 	rig_act(rig, ACT_HOLD, run, "b", 0);
 	rig_run_one(rig, 0);
-	rig_hello(rig, "w", 1);                  /* it comes back without its label */
+	rig_hello(rig, "w", 1);                  /* the worker reconnects without its label */
 	rig_hello(rig, "plain", 1);
 	rig_act(rig, ACT_RELEASE, run, "b", 0);
 	ASSERT_STR_EQ("affinity_never: the job must run on worker w, which ran an earlier job, and that worker lacks one of: gpu: "
@@ -220,7 +220,7 @@ TEST explain_says_that_hard_affinity_waits_for_ever(void)
 	PASS();
 }
 
-/* No worker is connected at all, so the reason isn't the worker of the parent. */
+/* No worker is connected at all: explain says that, not that the parent's worker is missing. */
 TEST explain_tells_of_no_workers_before_affinity(void)
 {
 	struct rig *rig = rig_new();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Needs and conditions that are expressions: decided early, once, again in a new round, and after a restart. */
+/* Needs and conditions that are expressions: decided early and once, again in a new round, and after a restart. */
 #include "proto/expr.h"
 #include "tests/unit/core_rig.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
-/* The job's parents count only in its code: its triggers say so. */
+/* Set the triggers that say that the parents count only in the job's expression. */
 static void only_asked(struct graph *graph, struct rec_job_spec *spec)
 {
 	uint64_t *triggers = arena_alloc(&graph->arena, 64 * sizeof(*triggers));
@@ -48,7 +48,7 @@ static uint64_t submit_join(struct rig *rig, uint64_t least)
 	return rig_submit(rig, &graph);
 }
 
-/* It may be named before those it asks about, which may be all the others. */
+/* An expression may name jobs that come later in the graph, and all other jobs. */
 TEST needs_may_name_later_jobs(void)
 {
 	struct rig *rig = rig_new();
@@ -115,7 +115,7 @@ TEST join_is_skipped_after_two_of_three_failed(void)
 	PASS();
 }
 
-/* check.code == 3 -> three, check.code == 4 -> four, and what is behind them. */
+/* Submit check.code == 3 -> three, check.code == 4 -> four, and the jobs behind both. */
 static uint64_t submit_switch(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -159,7 +159,7 @@ TEST new_round_takes_another_branch(void)
 	rig_run_one(rig, 3);
 	rig_act(rig, ACT_RETRY, run, "check", RETRY_FROM);
 	ASSERT_EQ(0, rig->errors);
-	/* The branch that was taken holds an attempt: it stays, and counts no more. */
+	/* The branch taken before the retry has an attempt, which goes on; its result no longer counts. */
 	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "four"));
 	ASSERT(!rig_job(rig, rig_named(rig, run, "four")).condition_false);
 	rig_run_one(rig, 0);
@@ -188,7 +188,10 @@ TEST join_waits_for_retried_parent(void)
 	PASS();
 }
 
-/* The gate went ahead on d alone; c, which it also asks about, hadn't begun and waits for a again. */
+/*
+ * The gate opened because of d alone. Its other parent, c, hadn't started and now waits for a again; the gate stays
+ * open.
+ */
 TEST gate_opened_without_a_parent_stays_open(void)
 {
 	struct rig *rig = rig_new();
@@ -220,7 +223,7 @@ TEST gate_opened_without_a_parent_stays_open(void)
 	PASS();
 }
 
-/* Who approved while a parent went on hasn't seen what became of it: that is so with and without a restart. */
+/* A vote given while a parent still ran is void when the parent ends, with and without a restart in between. */
 TEST parent_that_ends_later_voids_votes(void)
 {
 	for (int restarts = 0; restarts < 2; restarts++) {
@@ -254,7 +257,7 @@ TEST parent_that_ends_later_voids_votes(void)
 	PASS();
 }
 
-/* That it starts and goes on changes nothing of what is shown. */
+/* A parent that starts changes nothing that the gate shows, so votes stay. */
 TEST parent_that_starts_keeps_votes(void)
 {
 	struct rig *rig = rig_new();
@@ -381,7 +384,7 @@ SUITE(expressions)
 	RUN_TEST(wrong_code_is_refused);
 }
 
-/* The first of those that it names, whichever ended first. */
+/* An added job that is skipped names the first cause in the order of its needs, whichever ended first. */
 TEST skipped_added_job_names_its_cause(void)
 {
 	struct rig *rig = rig_new();
@@ -406,7 +409,7 @@ TEST skipped_added_job_names_its_cause(void)
 	PASS();
 }
 
-/* One that can't begin whatever its condition says was left out for that; and so it is in each round. */
+/* If a job's needs can't be met, its condition isn't blamed, in any round. */
 TEST job_skipped_by_its_needs_has_no_false_condition(void)
 {
 	struct rig *rig = rig_new();

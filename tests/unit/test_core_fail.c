@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Failures: which are retried and after how long, crash limits, ends that count as good ones, dead letters. */
+/* Failures: which ones are retried and after how long, crash limits, exit codes that count as success, dead letters. */
 #include "proto/dead.h"
 #include "tests/unit/core_rig.h"
 #include "proto/expr.h"
@@ -33,7 +33,7 @@ static const struct row_dead *letter_of(const char *name)
 	return NULL;
 }
 
-/* Runs its next attempt to this end, and waits out what it then waits for. */
+/* Run the next attempt to this end, and let the backoff pass. */
 static void fail_once(enum outcome outcome, uint64_t code)
 {
 	struct rig_attempt attempt = rig_must_take(rig);
@@ -296,7 +296,10 @@ TEST a_forgiven_failure_counts_as_a_success(void)
 	rig_run_all(rig);
 	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
 	ASSERT_EQ(1, rig_run_row(rig, (int64_t)run)->run.forgiven);
-	/* What failed by everybody's word is nothing to be repaired; named, it is run again, and what it decided. */
+	/*
+	 * A forgiven failure isn't repaired by a retry of failed jobs; a retry by name runs it again with its
+	 * descendants.
+	 */
 	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
 	ASSERT_EQ(0, rig->ok.count);
 	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
@@ -422,7 +425,7 @@ TEST a_letter_has_the_whole_job(void)
 	PASS();
 }
 
-/* Requeued or run again elsewhere, the job asks for what it asked for. */
+/* A job that was requeued or retried elsewhere keeps its labels and resources. */
 TEST letter_has_labels_and_resources(void)
 {
 	struct slice labels[] = { slice_str("fast"), slice_str("gpu") }, asks[] = { slice_str("gpus=1"), slice_str("license=2") };
@@ -505,14 +508,14 @@ TEST discard_takes_the_letter_and_nothing_else(void)
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT_EQ(0, rig->tables[TABLE_dead].count);
 	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
-	/* It may still be run again. */
+	/* The job may still be run again. */
 	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
 	ASSERT_EQ(2, rig->ok.count);
 	rig_free(rig);
 	PASS();
 }
 
-/* As the master does it: with the rows of a run that has left memory. */
+/* Act on an ended run as the master does: with the rows of a run that has left memory. */
 static void act_on_history(enum act_verb verb, const char *job)
 {
 	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000, .request = ++rig->request };
@@ -589,7 +592,7 @@ SUITE(letters)
 	RUN_TEST(letters_of_run_out_of_memory_can_be_requeued);
 }
 
-/* However it came to be out of time: in the queue, by its deadline, as it ran too long. */
+/* A time-out can be forgiven, whether the job timed out in the queue, at its deadline or by running too long. */
 TEST every_timeout_can_be_forgiven(void)
 {
 	for (int kind = 0; kind < 3; kind++) {

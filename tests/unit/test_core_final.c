@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Final jobs of a run that others are added to: for which added jobs they wait. */
+/* Final jobs of a run that gets more jobs: which of the added jobs they wait for. */
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 
@@ -20,7 +20,7 @@ TEST cycle_is_refused_beside_final_job(void)
 	PASS();
 }
 
-/* What needs a final job comes behind it, and so does all that needs that, however far. */
+/* A final job doesn't wait for its own descendants, even if they are added later and at any distance. */
 TEST final_job_waits_for_no_descendant_added_later(void)
 {
 	static const char *const names[] = { "a", "last", "x", "y", "z" };
@@ -43,7 +43,7 @@ TEST final_job_waits_for_no_descendant_added_later(void)
 	PASS();
 }
 
-/* Nor is what came with the run and is behind one: it would wait for what waits for it. */
+/* A final job doesn't wait for an added child of its descendant: the two would wait for each other. */
 TEST final_job_waits_for_no_child_of_its_descendant(void)
 {
 	static const char *const names[] = { "a", "last", "report", "far", "more" };
@@ -76,7 +76,7 @@ static void many(struct graph *graph, const char *stem, int count, bool final)
 	}
 }
 
-/* Each waits for each: of many of both it would be more than there is room for. */
+/* Every added job would be an edge to every final job, so the number of such edges has a limit. */
 TEST waits_of_final_jobs_have_a_maximum(void)
 {
 	struct rig *rig = rig_new();
@@ -102,7 +102,7 @@ TEST waits_of_final_jobs_have_a_maximum(void)
 	PASS();
 }
 
-/* One that a retry will open again waits then for what was added while it was skipped. */
+/* A final job that was skipped and is retried waits for the jobs that were added meanwhile. */
 TEST retried_final_job_waits_for_added_jobs(bool asks)
 {
 	struct rig *rig = rig_new();
@@ -140,7 +140,7 @@ TEST retried_final_job_waits_for_added_jobs(bool asks)
 	PASS();
 }
 
-/* However what was added ended, also for one whose needs are an expression. */
+/* A final job starts whatever the ends of the added jobs, also if its needs are an expression. */
 TEST final_job_begins_after_added_jobs_ended_badly(bool asks)
 {
 	struct rig *rig = rig_new();
@@ -172,7 +172,7 @@ TEST final_job_begins_after_added_jobs_ended_badly(bool asks)
 	PASS();
 }
 
-/* What is added after it has nothing to do with it. */
+/* A final job that comes with added jobs doesn't wait for jobs that are added after it. */
 TEST added_final_job_is_final_within_its_extent(void)
 {
 	struct rig *rig = rig_new();
@@ -205,7 +205,7 @@ SUITE(finals)
 	RUN_TEST(added_final_job_is_final_within_its_extent);
 }
 
-/* It says of both what it waits for: what it names, and what was added. */
+/* Explain names the parents that a final job waits for and counts the added jobs. */
 TEST explain_of_final_job_counts_added_jobs(void)
 {
 	struct rig *rig = rig_new();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A final job that has begun refuses additions to its run; one that ended before it began doesn't. */
+/* A final job that has begun refuses additions to its run; one that ended without having begun doesn't. */
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
-/* One that was left out or cancelled before it began missed nothing. */
+/* A final job that was skipped or cancelled before it began doesn't refuse additions. */
 TEST run_grows_after_final_job_ended_before_it_began(void)
 {
 	for (int skipped = 0; skipped < 2; skipped++) {
@@ -49,7 +49,7 @@ TEST run_grows_after_final_job_timed_out_before_it_began(void)
 	PASS();
 }
 
-/* One that was stopped has begun: what is added now would have been too late for it. */
+/* A final job that was stopped has begun, so it refuses additions: they would be too late for it. */
 TEST stopped_final_job_refuses_additions(void)
 {
 	for (int cancelled = 0; cancelled < 2; cancelled++) {
@@ -81,7 +81,7 @@ TEST stopped_final_job_refuses_additions(void)
 	PASS();
 }
 
-/* It was asked, and has its answer. */
+/* A final gate that was denied has had its answer, so it refuses additions. */
 TEST denied_final_gate_refuses_additions(void)
 {
 	struct rig *rig = rig_new();
@@ -103,7 +103,10 @@ TEST denied_final_gate_refuses_additions(void)
 	PASS();
 }
 
-/* Whom it asks was told what comes before, and its delay counts from the last of that: more would come too late. */
+/*
+ * A final gate that is open or delayed refuses additions: its people were shown what comes before it, and its delay
+ * counts from the last end.
+ */
 TEST open_or_delayed_final_gate_refuses_additions(void)
 {
 	for (int delayed = 0; delayed < 2; delayed++) {
@@ -155,7 +158,7 @@ static void make_loop(struct graph *graph, struct rec_job_spec *job, uint64_t ma
 	job->loop_until = slice_str("succeeded");
 }
 
-/* Between two passes it has no try, and has begun all the same. */
+/* A final loop between two passes has no attempt but has begun. */
 TEST final_loop_cancelled_between_passes_refuses_additions(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gates: how many people they wait for, and which fields are refused. */
+/* Gates: how many approvals they need, and which fields are refused. */
 #include "tests/unit/core_rig.h"
 
 static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, const char *needs, uint64_t count,
@@ -14,7 +14,7 @@ static struct rec_job_spec *graph_gate(struct graph *graph, const char *name, co
 	return job;
 }
 
-/* How often those who watch were told of this job in the last turn. */
+/* Number of rows about this job that the last turn published. */
 static size_t told(const struct rig *rig, uint64_t job)
 {
 	size_t count = 0;
@@ -65,7 +65,7 @@ TEST a_gate_waits_for_enough_people(void)
 	PASS();
 }
 
-/* What was decided of it before it ran is no answer to what became of it. */
+/* A job in state unknown doesn't show the votes of its gate: they were given before the job ran. */
 TEST unknown_job_shows_no_votes_of_its_gate(void)
 {
 	struct rig *rig = rig_new();
@@ -100,7 +100,7 @@ TEST one_rejection_denies(void)
 	ASSERT_STR_EQ("denied", rig_state_named(rig, run, "ok"));
 	ASSERT_STR_EQ("skipped", rig_state_named(rig, run, "b"));
 	ASSERT_STR_EQ("ready", rig_state_named(rig, run, "c"));
-	/* Decided anew in another round. */
+	/* In a new round the gate is decided anew. */
 	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
 	ASSERT_EQ(0, rig_job(rig, 1).gate_have);
@@ -114,7 +114,10 @@ static struct msg_set approver(const char *name)
 				 .number = ROLE_BIT(APPROVER), .secret = slice_str("sealed") };
 }
 
-/* Anybody else who may approve keeps the submitter from doing it; whom the gate doesn't name may not. */
+/*
+ * The submitter may approve only if nobody else can. A person whom the gate doesn't name doesn't count as somebody
+ * else.
+ */
 TEST submitter_approves_only_while_alone(void)
 {
 	struct slice from[] = { slice_str("ana"), slice_str("ben") };
@@ -163,7 +166,7 @@ TEST gate_counts_votes_of_people_named_but_submitter(void)
 	ASSERT(rig_error_says(rig, ERR_DENIED, "ana submitted run 1, and so can't approve gate ok: ben must"));
 	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
 	ASSERT_EQ(1, rig->ok.count);
-	/* A failure later asks nobody again. */
+	/* A later failure doesn't open the gate again. */
 	ASSERT_EQ(1, rig_run_one(rig, 0));
 	rig_free(rig);
 	PASS();

@@ -2,15 +2,15 @@
 /* The digest of a gate changes with whatever a person was shown. */
 #include "tests/unit/core_grow.h"
 
-struct told {                            /* what becomes of what is before a gate, and what is behind that */
+struct told {                            /* how the gate's parent ended, and what comes after the gate */
 	enum outcome outcome;
 	uint64_t code;
-	bool late;                       /* it was out of time before it ended so */
-	bool lost;                       /* its first attempt was lost with its worker */
+	bool late;                       /* the parent timed out before it ended this way */
+	bool lost;                       /* the parent's first attempt was lost with its worker */
 	enum trigger behind;
 };
 
-/* Of a gate behind one job, in a world that is the same but for that. */
+/* The digest of a gate with one parent; only the parent's end differs between calls. */
 static void digest_of(struct told told, uint8_t ret_digest[32])
 {
 	struct rig *rig = rig_new();
@@ -42,7 +42,7 @@ static void digest_of(struct told told, uint8_t ret_digest[32])
 	rig_free(rig);
 }
 
-/* Whatever of it is another, it is another decision. */
+/* Any difference in the parents or children gives another digest. */
 TEST digest_changes_with_parents_and_children(void)
 {
 	static const struct told cases[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gates that expire: once, in each round, not while held, and with a row that says so. */
+/* Gates that expire: once, in each round, not while held; expiry leaves a decision's row. */
 #include "base/sha256.h"
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
@@ -107,7 +107,7 @@ TEST decision_row_says_that_expired_gate_approved(void)
 	PASS();
 }
 
-/* The time that it had before it was held back is none of its own, though it is the same round of the same gate. */
+/* A gate that was held and released has its whole time again, though it is in the same round. */
 TEST released_gate_has_its_whole_time(void)
 {
 	struct rig *rig = rig_new();
@@ -128,7 +128,7 @@ TEST released_gate_has_its_whole_time(void)
 	PASS();
 }
 
-/* Its time stands still, and begins anew when it is let go. */
+/* A held gate's time stands still, and starts anew at the release. */
 TEST held_gate_does_not_expire(void)
 {
 	struct rig *rig = rig_new();
@@ -161,7 +161,7 @@ TEST held_gate_does_not_expire(void)
 	PASS();
 }
 
-/* A gate that is held back twice over asks again when the last hold is gone. */
+/* A gate that is held twice asks again only when both holds are released. */
 TEST gate_held_twice_asks_after_last_release(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The list of open gates and unknown jobs: by number, in whatever order they come and go. */
+/* The list of open gates and unknown jobs: sorted by number, in whatever order they open and close. */
 #include "tests/unit/core_rig.h"
 
 #define JOBS 400
@@ -11,7 +11,7 @@ static bool waits(struct rig *rig, uint64_t job)
 	return state == STATE_APPROVAL || state == STATE_UNKNOWN;
 }
 
-/* Those are listed that wait, in their order, and from any number on. */
+/* Does the list have exactly the waiting gates and unknown jobs, in order, from this number on? */
 static bool list_is_right(struct rig *rig, uint64_t first, uint32_t *ret_listed)
 {
 	uint64_t listed = 0;
@@ -79,7 +79,7 @@ TEST open_gates_are_listed_in_order(void)
 	PASS();
 }
 
-/* A worker that is lost with all that it had: the latest of them comes first. */
+/* A worker is lost with all its jobs, the highest number first; the list is still in order. */
 TEST unknown_jobs_are_listed_in_order(void)
 {
 	struct rig *rig = rig_new();
@@ -105,7 +105,7 @@ TEST unknown_jobs_are_listed_in_order(void)
 	PASS();
 }
 
-/* Behind gates that fill their part of the list to the brim. core_check sees how much room the list takes. */
+/* The gates fill their part of the list completely. core_check verifies the room that the list takes. */
 TEST unknown_jobs_are_listed_behind_many_gates(void)
 {
 	struct rig *rig = rig_new();

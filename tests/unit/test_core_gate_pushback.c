@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Push back: which jobs a gate may name, and to whom the reason is told. */
+/* Push back: which jobs a gate may name, and which jobs get the reason. */
 #include "base/sha256.h"
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
-/* a, b: done; qa asks; c waits for it. */
+/* Submit a and b, which are done; gate qa, which is open; and c, which needs qa. */
 static uint64_t asked(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -43,7 +43,7 @@ static uint64_t loaded_hash(const struct rig *rig)
 	return hash;
 }
 
-/* Who does it again is told why, and who said it on what isn't asked twice: the hash covers both (I17). */
+/* The core's hash covers both the reason of a push back and the person who gave it (I17). */
 static bool hash_covers(struct rig *rig, struct row_decision *row)
 {
 	const struct row_decision was = *row;
@@ -88,7 +88,7 @@ TEST push_back_opens_round_of_earlier_job(void)
 	ASSERT_EQ(1, spec.env.n);
 	ASSERT(slice_eq(spec.env.at[0], slice_str("TITAN_PUSHBACK=because")));
 	ASSERT(hash_covers(rig, &rig->tables[TABLE_decision].at[rig->tables[TABLE_decision].count - 1].row.decision));
-	/* Said again it changes nothing, also behind a restart; somebody else is too late. */
+	/* A repeated push back changes nothing, also after a restart; another person's is too late. */
 	rig_restart(rig);
 	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
 	ASSERT_EQ(0, rig->error.code);
@@ -158,7 +158,7 @@ static struct rec_job_spec *gate_job(struct graph *graph, const char *name, cons
 	return job;
 }
 
-/* The same word again is no other one; on what was shown before or later it would be. */
+/* A repeated push back with another digest isn't a repetition, so it is refused. */
 TEST repeated_push_back_on_other_digest_is_refused(void)
 {
 	uint8_t other[SHA256_SIZE] = { 1, 2, 3 };
@@ -184,7 +184,10 @@ TEST repeated_push_back_on_other_digest_is_refused(void)
 	PASS();
 }
 
-/* A gate that asks for one of two may ask people while the other still queues: there is nothing to do again. */
+/*
+ * A gate that needs one of two parents may be open while the other parent is still queued: that one can't be pushed
+ * back.
+ */
 TEST push_back_to_queued_job_is_refused(void)
 {
 	struct rig *rig = rig_new();
@@ -212,7 +215,7 @@ TEST push_back_to_queued_job_is_refused(void)
 	PASS();
 }
 
-/* The gate is in its third round, what was sent back in its second. */
+/* The gate is in its third round, the job that was sent back in its second. */
 TEST pushback_reason_is_shown_in_later_rounds_of_gate(void)
 {
 	struct rig *rig = rig_new();
@@ -236,7 +239,10 @@ TEST pushback_reason_is_shown_in_later_rounds_of_gate(void)
 	PASS();
 }
 
-/* Each try is a life of its own, and nobody else tells it. */
+/*
+ * Every try of a job that was sent back gets the reason in its environment, because nothing else would tell a later
+ * try.
+ */
 TEST each_try_gets_pushback_reason(void)
 {
 	struct rig *rig = rig_new();
@@ -283,7 +289,7 @@ static bool told_why(struct rig *rig, const struct outgoing *frame)
 	return spec.env.n > 0 && slice_eq(spec.env.at[0], slice_str("TITAN_PUSHBACK=because"));
 }
 
-/* What comes before it is just being done again. */
+/* The parent of a job that was sent back is also being run again; the job gets the reason once it is assigned. */
 TEST waiting_job_gets_pushback_reason_once_assigned(void)
 {
 	struct rig *rig = rig_new();
@@ -341,7 +347,7 @@ TEST attempt_gets_whole_pushback_reason(void)
 	PASS();
 }
 
-/* Sent back to one that is left out again, nobody has to know why: there is nothing to do again. */
+/* A push back to a job that is skipped again keeps no reason, because nobody runs the job. */
 TEST push_back_to_job_skipped_again_keeps_no_reason(void)
 {
 	struct rig *rig = rig_new();
@@ -368,7 +374,10 @@ TEST push_back_to_job_skipped_again_keeps_no_reason(void)
 	PASS();
 }
 
-/* A gate that runs in any case is still asked in a sub-run that was told to end, but no job before it begins again. */
+/*
+ * A gate that runs in any case (always) stays open in a sub-run that was told to end, but no job before it may begin
+ * again.
+ */
 TEST push_back_in_ending_sub_run_is_refused(void)
 {
 	struct rig *rig = rig_new();

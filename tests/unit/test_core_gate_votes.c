@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Votes on gates: whose count, on what digest, in which round, and what the decision's row says. */
+/* Votes on gates: whose votes count, on which digest, in which round, and what the decision's row contains. */
 #include "base/sha256.h"
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
-/* a, b: done; qa asks; c waits for it. */
+/* Submit a and b, which are done; gate qa, which is open; and c, which needs qa. */
 static uint64_t asked(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -71,7 +71,7 @@ static struct rec_job_spec *gate_job(struct graph *graph, const char *name, cons
 	return job;
 }
 
-/* One job that needs the gate. */
+/* Add one job that needs the gate to the live run. */
 static void grow_behind(struct rig *rig, uint64_t run, const char *gate, const char *name)
 {
 	struct core_input input = { .kind = INPUT_SUBMIT, .conn = 1000000, .request = ++rig->request };
@@ -125,7 +125,10 @@ TEST vote_is_void_after_job_is_added_behind_gate(void)
 	PASS();
 }
 
-/* What it lets through is what it says, whatever has become of it. */
+/*
+ * A vote stays valid when a child of the gate is cancelled: the digest covers which jobs the gate lets through, not
+ * their states.
+ */
 TEST vote_outlives_cancelled_child_of_gate(void)
 {
 	struct rig *rig = rig_new();
@@ -208,7 +211,7 @@ TEST vote_on_fan_out_of_gates_is_refused(void)
 	PASS();
 }
 
-/* Who submitted it may stop it, and have it done again, as those who are named with them; only not let it through. */
+/* The submitter may reject and push back, like the people whom the gate names, but not approve. */
 TEST submitter_may_reject_and_push_back_but_not_approve(void)
 {
 	static const enum act_verb verbs[] = { ACT_REJECT, ACT_PUSHBACK };
@@ -240,7 +243,7 @@ TEST submitter_may_reject_and_push_back_but_not_approve(void)
 	PASS();
 }
 
-/* Another gate before it, which isn't asked about yet, is none to choose from. */
+/* titan approve RUN means the run's open gate; a gate that isn't open yet doesn't make the word ambiguous. */
 TEST approve_of_run_means_its_open_gate(void)
 {
 	struct rig *rig = rig_new();
@@ -292,7 +295,7 @@ static const struct row_decision *decision(const struct rig *rig, size_t at)
 	return &rig->tables[TABLE_decision].at[at].row.decision;
 }
 
-/* For when the run is history. */
+/* The row of a decision names gate and target, so that it can be shown after the run has left memory. */
 TEST decision_row_names_gate_and_target(void)
 {
 	struct rig *rig = rig_new();
@@ -351,7 +354,7 @@ TEST reason_over_its_limit_is_refused(void)
 	PASS();
 }
 
-/* Who approved one round of a command approved that, be it delayed or not. */
+/* An approval of a command holds for one round, whether the command has a delay or not. */
 TEST command_with_gate_asks_in_each_round(void)
 {
 	for (uint64_t delay_ms = 0; delay_ms <= 1000; delay_ms += 1000) {

@@ -98,7 +98,7 @@ TEST chain_of_500(void)
 	PASS();
 }
 
-/* Two contents whose numbers begin alike are two. */
+/* Two digests with the same first bytes are different. */
 TEST submit_key_compares_whole_digest(void)
 {
 	struct rig *rig = rig_new();
@@ -139,7 +139,7 @@ TEST submit_is_idempotent(void)
 	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "run 1"));
 	ASSERT_EQ(2, rig_submit_bytes(rig, body, 1, 100, 5));
 
-	/* Also when the run is over and gone from memory, and after a restart. */
+	/* The key is known also after the run has ended and left memory, and after a restart. */
 	rig_hello(rig, "w", 2);
 	rig_run_all(rig);
 	core_sweep(rig->core, rig->out.turn);
@@ -194,9 +194,9 @@ TEST failure_cascades_in_one_turn(void)
 	ASSERT_EQ(4, skipped);
 	ASSERT_STR_EQ("failed", rig_state_named(rig, run, "a"));
 	ASSERT_EQ(3, rig_job(rig, 1).code);
-	ASSERT_EQ(2, rig_job(rig, 2).cause);     /* a's serial + 1 */
+	ASSERT_EQ(2, rig_job(rig, 2).cause);     /* serial number of a, plus 1 */
 	ASSERT_EQ(2, rig_job(rig, 3).cause);
-	ASSERT_EQ(3, rig_job(rig, 4).cause);     /* b settled it first */
+	ASSERT_EQ(3, rig_job(rig, 4).cause);     /* b's end came first */
 	ASSERT_EQ(5, rig_job(rig, 5).cause);
 	ASSERT_EQ(RUN_RUNNING, rig_run_state(rig, run));
 	ASSERT_EQ(6, rig_run_one(rig, 0));

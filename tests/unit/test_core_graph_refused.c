@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Graphs that are refused, each with its reason: cycles, needs, jobs, and bytes that do not fit. */
+/* Graphs that are refused, and the reasons: cycles, needs, jobs, and bytes that don't decode. */
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 
@@ -23,7 +23,7 @@ TEST cycle_is_named(void)
 	PASS();
 }
 
-/* Without what hangs behind it, wherever that comes. */
+/* The error names the cycle without the jobs that depend on it, wherever they are in the list. */
 TEST cycle_is_named_without_jobs_behind_it(void)
 {
 	struct rig *rig = rig_new();
@@ -44,7 +44,7 @@ TEST cycle_is_named_without_jobs_behind_it(void)
 	PASS();
 }
 
-/* What leads into it is no part of it, though it comes before it in the list. */
+/* The error names the cycle without the jobs that it depends on, though they come first in the list. */
 TEST cycle_is_named_without_jobs_before_it(void)
 {
 	struct rig *rig = rig_new();

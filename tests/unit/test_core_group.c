@@ -91,7 +91,7 @@ TEST group_limits_jobs_across_runs(void)
 	ASSERT(group_row(rig, "db").set);
 	ASSERT_EQ(3, group_row(rig, "db").jobs);
 	ASSERT_EQ(3, group_row(rig, "db").waiting);
-	/* A lower limit ends nothing. */
+	/* A lower limit ends no running job. */
 	set_group(rig, SET_PUT, "db", 1);
 	rig_done(rig, attempts[0], OUTCOME_EXIT, 0);
 	rig_done(rig, attempts[1], OUTCOME_EXIT, 0);
@@ -118,7 +118,7 @@ TEST job_of_two_groups_takes_both_or_none(void)
 	ASSERT_EQ(1, take_all(rig, attempts));
 	both = submit(rig, 1, "a", "b");
 	ASSERT_EQ(0, take_all(rig, attempts + 1));
-	submit(rig, 1, "b", NULL);       /* which the one that waits doesn't keep */
+	submit(rig, 1, "b", NULL);       /* a waiting job of two groups doesn't keep others from one of them */
 	ASSERT_EQ(1, take_all(rig, attempts + 1));
 	rig_done(rig, attempts[0], OUTCOME_EXIT, 0);
 	ASSERT_EQ(0, take_all(rig, attempts + 2));
@@ -154,7 +154,10 @@ TEST least_limit_stated_by_live_runs_counts(void)
 	PASS();
 }
 
-/* Its last job ends and another is added in one turn: what it states counts when that turn places jobs. */
+/*
+ * A run's last job ends and another job is added in the same turn: the group's limit that the addition states counts
+ * when this turn places jobs.
+ */
 TEST run_grown_at_its_end_keeps_its_stated_limit(void)
 {
 	struct rig *rig = rig_new();
@@ -217,7 +220,7 @@ TEST run_keeps_its_place_until_all_jobs_have_ended(void)
 	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, one));
 	ASSERT_EQ(2, take_all(rig, attempts + 3));
 	ASSERT_EQ(two, rig_job(rig, attempts[3].job).run);
-	/* A retry needs a place again. */
+	/* A run that is retried needs a place in its group again. */
 	rig_act(rig, ACT_RETRY, one, "", RETRY_FAILED);
 	ASSERT_EQ(0, take_all(rig, attempts + 5));
 	rig_cancel(rig, two, "");
@@ -230,7 +233,7 @@ TEST run_keeps_its_place_until_all_jobs_have_ended(void)
 	PASS();
 }
 
-/* The first of them waits for a worker that isn't there: it has no place yet. */
+/* The first run waits for a worker that doesn't exist, so it hasn't taken a place yet. */
 TEST run_without_a_worker_takes_no_place(void)
 {
 	struct rig *rig = rig_new();
@@ -337,7 +340,7 @@ TEST stated_limit_counts_again_after_a_retry(void)
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, first, "j0"));
 	submit_run(rig, "deploy", 1);
 	ASSERT_EQ(1, take_all(rig, attempts));
-	submit_run(rig, "deploy", 1);            /* nobody states anything: one at a time */
+	submit_run(rig, "deploy", 1);            /* no run states a limit: one at a time */
 	ASSERT_EQ(0, take_all(rig, attempts));
 	rig_act(rig, ACT_RETRY, first, "", RETRY_ALL);
 	ASSERT_EQ(1, take_all(rig, attempts));

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs added to a live run: their parents in every state, what is refused, and what the whole run is then. */
+/* Jobs added to a live run: parents in every state, what is refused, and the state of the run afterwards. */
 #include "tests/unit/core_grow.h"
 
 #include "proto/expr.h"
 
-/* "good" succeeded, "bad" failed, "gone" was skipped for it; "runs" and "waits", which needs that, are open. */
+/*
+ * Submit a run: "good" succeeded, "bad" failed, "gone" was skipped because of it; "runs" is running, and "waits" needs
+ * it.
+ */
 static uint64_t mixed_run(struct rig *rig, struct rig_attempt *ret_running)
 {
 	struct graph graph = { 0 };
@@ -123,7 +126,7 @@ TEST bad_additions_are_refused(void)
 	ASSERT(refused(rig, run, &graph, "", ERR_CYCLE, "cycle"));
 	graph_job(&graph, "x", "");
 	ASSERT(refused(rig, 99, &graph, "", ERR_NOT_FOUND, "there is no run 99"));
-	/* None of it left a trace: the names are free, and so are the numbers. */
+	/* The refused additions left no trace: their names and numbers are free. */
 	graph_job(&graph, "x", "");
 	first = grow(rig, run, &graph, "");
 	ASSERT_EQ(6, first);
@@ -179,7 +182,7 @@ TEST ended_and_cancelled_runs_refuse_additions(void)
 	PASS();
 }
 
-/* Whoever cancels a run means all of it, also where each of its jobs was cancelled before. */
+/* A cancel of the run covers all of it, even if each job was already cancelled; so the run refuses additions. */
 TEST run_cancelled_after_its_jobs_refuses_additions(void)
 {
 	struct rig *rig = rig_new();
@@ -241,7 +244,7 @@ TEST runs_submitted_between_additions_keep_their_jobs(void)
 	rig_done(rig, running, OUTCOME_EXIT, 1);
 	IS("x", "skipped");
 	IS("y", "skipped");
-	/* Another round of what came first reaches what came later. */
+	/* A new round of an early job reaches the jobs that were added behind it. */
 	rig_act(rig, ACT_RETRY, run, "runs", RETRY_FROM);
 	IS("y", "waiting");
 	rig_restart(rig);
@@ -318,7 +321,7 @@ static bool loads_with(struct rig *rig, int64_t *field, int64_t value, const cha
 
 #define WITH(field, value, words) ASSERT(loads_with(rig, &(field), (value), (words)))
 
-/* Rows of what was added that contradict each other, or the run, or another run. */
+/* Rows of added jobs that contradict each other, their run or another run are refused at load. */
 TEST contradicting_rows_of_added_jobs_are_refused(void)
 {
 	struct rig *rig = rig_new();
@@ -349,7 +352,7 @@ TEST contradicting_rows_of_added_jobs_are_refused(void)
 	WITH(parts[2]->run, 2, "spec of run 2: part 1 is missing or too much");
 	WITH(parts[0]->jobs, 4, "spec of run 1: part 0 doesn't belong to its submit");
 	WITH(parts[0]->jobs, 6, "spec of run 1: part 1 doesn't belong to its submit");
-	WITH(parts[0]->jobs, 0, "");             /* an older version didn't say */
+	WITH(parts[0]->jobs, 0, "");             /* an older version didn't write the number */
 	WITH(parts[1]->jobs, 0, "");
 	WITH(row->jobs, 6, "specification has");
 	WITH(row->jobs, 8, "specification has");
@@ -358,7 +361,7 @@ TEST contradicting_rows_of_added_jobs_are_refused(void)
 	PASS();
 }
 
-/* Bodies that belong to other rows: names that are there, needs that aren't. */
+/* Specifications that belong to other rows are refused: duplicate names, unknown needs. */
 TEST specs_of_other_rows_are_refused(void)
 {
 	struct rig *rig = rig_new();
@@ -376,7 +379,7 @@ TEST specs_of_other_rows_are_refused(void)
 	ASSERT(loads(rig, "'; give the added job another name"));
 	added_body->len = 3;
 	ASSERT(loads(rig, "run 1"));
-	/* One that is of a fan-out that was there before it. */
+	/* The added job claims to be a member of a fan-out of the first extent. */
 	for (uint64_t group = 5; group <= 6; group++) {
 		struct blob *body;
 
@@ -397,7 +400,7 @@ TEST specs_of_other_rows_are_refused(void)
 	PASS();
 }
 
-/* "a", "b" behind it; "end" is final; "tell" is so too, on a condition. */
+/* Submit a run: "b" needs "a"; "end" is a final job; "tell" is a final job with a condition. */
 static uint64_t run_with_finals(struct rig *rig)
 {
 	static const struct expr_step steps[] = {
@@ -457,7 +460,7 @@ TEST final_jobs_wait_for_added_jobs(void)
 	IS("tell", "assigned");
 	IS("end", "assigned");
 	IS("further", "waiting");
-	/* What would come before them is too late; what comes behind isn't. */
+	/* An added job before the final jobs would be too late; one after them is accepted. */
 	graph_job(&graph, "z", "");
 	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "its final job end is assigned"));
 	added(&graph, "z", 0, TRIGGER_OK);
@@ -489,7 +492,7 @@ TEST begun_final_job_refuses_additions(void)
 	PASS();
 }
 
-/* Another round of what was added is one of the final jobs, too. */
+/* A retry of an added job opens a new round of the final jobs too. */
 TEST retry_of_added_job_opens_final_jobs(void)
 {
 	struct rig *rig = rig_new();
@@ -522,7 +525,7 @@ TEST retry_of_added_job_opens_final_jobs(void)
 	PASS();
 }
 
-/* One after the other, a restart now and then: names, numbers and edges stay right. */
+/* Add many jobs one at a time with occasional restarts: names, numbers and edges stay right. */
 TEST many_small_additions_keep_names_and_edges(void)
 {
 	struct rig *rig = rig_new();

@@ -4,7 +4,7 @@
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
-/* A sub-run, whose only job runs, and a job "late" added to it, which is the next. The number of the sub-run. */
+/* Make a sub-run whose only job runs, and add a job "late" that needs it. Return the sub-run's number. */
 static uint64_t grown_sub_run(struct rig *rig, enum exec_mode mode, uint64_t *ret_run)
 {
 	struct graph graph = { 0 }, inner = { 0 };
@@ -48,7 +48,7 @@ TEST priority_of_sub_run_reaches_added_job(void)
 	PASS();
 }
 
-/* Also over a restart. */
+/* The priority also holds after a restart. */
 TEST priority_of_sub_run_is_that_of_jobs_added_later(void)
 {
 	struct rig *rig = rig_new();
@@ -66,7 +66,7 @@ TEST priority_of_sub_run_is_that_of_jobs_added_later(void)
 	PASS();
 }
 
-/* All went well but what was added. */
+/* Make a run in which only an added job failed. */
 static uint64_t failed_run(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -160,7 +160,7 @@ TEST hold_of_run_stops_expiry_of_added_gate(void)
 	PASS();
 }
 
-/* There was no room for it when it was held back, and there is when it is let go. */
+/* When the run was held no slot was free; at the release there is one. */
 TEST release_of_run_starts_added_job(void)
 {
 	struct rig *rig = rig_new();
@@ -206,7 +206,7 @@ TEST hold_of_run_holds_sub_run_of_added_job(void)
 	PASS();
 }
 
-/* Be it in a sub-run of a sub-run. */
+/* A cancel also reaches a sub-run of a sub-run. */
 TEST cancel_ends_unknown_job_of_nested_sub_run(void)
 {
 	struct rig *rig = rig_new();
@@ -230,7 +230,7 @@ TEST cancel_ends_unknown_job_of_nested_sub_run(void)
 	PASS();
 }
 
-/* Also while the last of what was cancelled is still being stopped. */
+/* A retry lets a cancelled run grow again, even while the last cancelled job is still being stopped. */
 TEST retried_job_lets_cancelled_run_grow(void)
 {
 	struct rig *rig = rig_new();
@@ -265,7 +265,7 @@ static struct rec_job_spec *gate_job(struct graph *graph, const char *name, cons
 	return job;
 }
 
-/* What was added behind it would go by another answer. */
+/* The gate is asked again, because a job was added behind it that would go by the old answer. */
 TEST retry_asks_used_gate_again_for_added_job(void)
 {
 	struct rig *rig = rig_new();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is added to a run and refused leaves nothing behind, however often. */
+/* Additions to a run that are refused leave nothing behind, however often that happens. */
 #include "tests/unit/core_grow.h"
 #include "proto/expr.h"
 
-/* There are so many sets of labels for everybody. */
+/* The number of label sets is limited for all tenants together, so a refused addition must free its sets. */
 TEST refused_additions_leave_labels_to_others(void)
 {
 	struct rig *rig = rig_new();
@@ -88,7 +88,7 @@ TEST addition_is_checked_at_its_limits(void)
 	graph_job(&graph, "a", "");
 	run = rig_submit(rig, &graph);
 	rig_pass(rig, 7000);
-	job = graph_job(&graph, "alone", "");    /* a fan-out of one, the last job of those added */
+	job = graph_job(&graph, "alone", "");    /* a fan-out with one member, the last of the added jobs */
 	job->group = 1;
 	job->group_fail_fast = true;
 	ASSERT(grow(rig, run, &graph, "") != 0);
@@ -97,7 +97,7 @@ TEST addition_is_checked_at_its_limits(void)
 	graph_job(&graph, "longer", "")->deadline_ms = UINT64_C(1000) * LIMIT_SPAN_MAX_S + 1000;
 	ASSERT_EQ(0, grow(rig, run, &graph, ""));
 	ASSERT(rig_error_says(rig, ERR_TOO_LARGE, "deadline_ms: longer than ten years"));
-	/* Its time begins when it comes. */
+	/* The deadline of an added job counts from the addition. */
 	graph_job(&graph, "soon", "")->deadline_ms = 5000;
 	ASSERT(grow(rig, run, &graph, "") != 0);
 	rig_pass(rig, 4999);
@@ -121,7 +121,7 @@ static struct slice constant_code(struct graph *graph, bool holds)
 	return copy;
 }
 
-/* The one that comes after it at the same place has a condition of its own. */
+/* The next addition takes the same place in memory and has a condition of its own. */
 TEST refused_addition_leaves_no_when_condition(void)
 {
 	for (int holds = 0; holds < 2; holds++) {
@@ -154,7 +154,7 @@ static struct slice code_of(struct graph *graph, struct expr_step step)
 	return code;
 }
 
-/* One that is added and needs the first of those named, or its failure. */
+/* Add a job that needs the success of the first named job, or its failure. */
 static void asks(struct graph *graph, const char *name, enum job_state state)
 {
 	struct rec_job_spec *job = added(graph, name, 0, TRIGGER_EXPR);
@@ -193,7 +193,7 @@ static uint64_t group_limit_of(struct rig *rig)
 	return row.limit;
 }
 
-/* What a graph says of a group that was refused means nothing, and what it names is as before. */
+/* A refused graph's statement about a group has no effect: the group's limit and members stay. */
 TEST refused_addition_leaves_limit_of_group(void)
 {
 	struct slice three[] = { slice_str("g=3") }, one[] = { slice_str("g=1") };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Holds: what they count, which timers they move, and what they leave as it was. */
+/* Holds: how many jobs they report, which timers they move, and what they leave unchanged. */
 #include "proto/dead.h"
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
@@ -68,7 +68,7 @@ TEST hold_of_ended_job_changes_nothing(void)
 	PASS();
 }
 
-/* Who holds a run back is told of how many jobs: what has ended isn't. */
+/* The answer to a hold of a run counts the jobs that are held; ended jobs aren't. */
 TEST hold_of_run_counts_no_ended_jobs(void)
 {
 	struct rig *rig = rig_new();
@@ -97,7 +97,7 @@ static int64_t due_of_first(const struct rig *rig)
 	return 0;
 }
 
-/* Holding back is of what hasn't begun: a time-out of what runs goes on. */
+/* A hold is for jobs that haven't started: the time-out of a running job goes on. */
 TEST hold_moves_no_timeout_of_running_job(void)
 {
 	struct rig *rig = rig_new();
@@ -125,7 +125,7 @@ TEST hold_moves_no_timeout_of_running_job(void)
 	PASS();
 }
 
-/* What waits to be placed has its whole time again when it is let go, and not when it is held back. */
+/* A ready job's dispatch time-out starts anew at the release, not at the hold. */
 TEST release_gives_whole_dispatch_timeout(void)
 {
 	struct rig *rig = rig_new();
@@ -163,7 +163,10 @@ static uint64_t submit_names(struct rig *rig, const char *const *names, size_t c
 	return rig_submit(rig, &graph);
 }
 
-/* A run is held while one of its jobs runs, one is queued at the worker, and one has ended there. */
+/*
+ * A run is held while one of its jobs runs, one is queued at the worker, and one has ended at the worker: the returning
+ * worker is asked for each.
+ */
 TEST returning_worker_is_asked_for_held_jobs(void)
 {
 	struct rig *rig = rig_new();
@@ -196,7 +199,7 @@ TEST returning_worker_is_asked_for_held_jobs(void)
 	PASS();
 }
 
-/* All but the last have ended: that is live still. */
+/* All members but the last have ended: the fan-out is still live. */
 TEST hold_reaches_last_live_member_of_fan_out(void)
 {
 	struct rig *rig = rig_new();

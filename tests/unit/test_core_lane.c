@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lanes of a run and fan-outs: each keeps its own limits. */
+/* Lanes of a run and of fan-outs: each keeps its own limits. */
 #include "proto/limits.h"
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_place.h"
 
-/* Two of four jobs name one, two the other. */
+/* Submit four jobs of which two name one lock or group, and two another. */
 static uint64_t submit_two_kinds(struct rig *rig, bool locks, const char *first, const char *second)
 {
 	struct graph graph = { 0 };
@@ -83,7 +83,7 @@ static void fan_job(struct graph *graph, const char *name, uint64_t group)
 	job->group_fail_fast = group > 0;
 }
 
-/* Members needn't be neighbours, nor come before all other jobs; an added extent has fan-outs of its own. */
+/* Members of a fan-out may stand anywhere in the graph; each added extent has fan-outs of its own. */
 TEST fan_outs_have_separate_bounds(void)
 {
 	static const char *const left[] = { "x", "b1", "b2", "b3", "c1", "c2" };
@@ -117,7 +117,7 @@ TEST fan_outs_have_separate_bounds(void)
 	PASS();
 }
 
-/* A held member would keep its run from its end for ever. */
+/* Fail-fast cancels held members too; otherwise they would keep the run from ending. */
 TEST fail_fast_cancels_held_members(void)
 {
 	struct rig *rig = rig_new();

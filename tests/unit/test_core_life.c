@@ -28,7 +28,7 @@ TEST crashes_count_apart(void)
 		rig_pass(rig, 100);
 		attempt = rig_must_take(rig);
 		if (crash > 1)
-			rig_started(rig, attempt);       /* one whose start wasn't heard of counts too */
+			rig_started(rig, attempt); /* an attempt is counted even if its start was never reported */
 		rig_done(rig, attempt, OUTCOME_EXIT_UNKNOWN, 0);
 		ASSERT_EQ((uint64_t)crash, rig_job(rig, 1).crashes);
 	}
@@ -50,7 +50,7 @@ TEST retries_survive_crashes(void)
 	rig_done(rig, attempt, OUTCOME_EXIT_UNKNOWN, 0);
 	rig_pass(rig, 100);
 	rig_run_one(rig, 1);
-	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));     /* the crash took no retry away */
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));     /* the crash used no retry */
 	rig_pass(rig, 100);
 	rig_run_one(rig, 1);
 	ASSERT_EQ(STATE_FAILED, rig_state(rig, 1));
@@ -81,7 +81,7 @@ TEST timeout_stops_then_ends(void)
 	submit_one(rig, 5, 1500, 0);
 	attempt = rig_must_take(rig);
 	rig_pass(rig, 3000);
-	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));    /* it counts from the start */
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));    /* the time-out counts from the start */
 	rig_started(rig, attempt);
 	rig_pass(rig, 1499);
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
@@ -133,7 +133,7 @@ TEST timeout_is_of_one_attempt(void)
 	rig_done(rig, attempt, OUTCOME_EXIT, 1);
 	rig_pass(rig, 10);
 	rig_started(rig, rig_must_take(rig));
-	rig_pass(rig, 1499);             /* the first one's time is over by now */
+	rig_pass(rig, 1499);             /* the time-out of the first attempt would be over by now */
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
 	rig_pass(rig, 1);
 	ASSERT_EQ(STATE_STOPPING, rig_state(rig, 1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * State from rows: a random walk through everything that can happen, reloaded after every turn; and
- * rows that can't be right, each refused.
+ * State loaded from rows: a random walk through all that can happen, with a reload after every turn; and impossible
+ * rows, each refused.
  */
 #include "tests/unit/core_rig.h"
 
@@ -31,7 +31,7 @@ static bool chance(struct walk *walk, uint64_t percent)
 	return rand_below(&walk->rand, 100) < percent;
 }
 
-/* What the workers get from the last turn. They take requests to stop or to give back as they please. */
+/* Deliver the frames of the last turn to the workers, which obey a STOP or RECALL or ignore it at random. */
 static void walk_deliver(struct walk *walk)
 {
 	const struct outbox *out = &walk->rig->out;
@@ -44,7 +44,7 @@ static void walk_deliver(struct walk *walk)
 
 			if (frame->op == OP_ASSIGN && frame->conn == worker->conn) {
 				if (worker->count == WALK_HELD || chance(walk, 2))
-					continue;        /* the connection will break before it arrives */
+					continue;        /* the connection will break before the frame arrives */
 				worker->held[worker->count++] = (struct rec_held){
 					frame->assign.job, frame->assign.epoch, PHASE_QUEUED };
 			}
@@ -110,7 +110,7 @@ static void walk_connect(struct walk *walk, struct walk_worker *worker)
 	for (size_t i = 0; i < worker->count; i++)
 		if (worker->held[i].phase == PHASE_RUNNING && chance(walk, 20))
 			worker->held[i].phase = PHASE_ENDED;
-	/* Its connection is known before the answers of that turn are delivered. */
+	/* A worker's connection is known before the answers of the same turn are delivered. */
 	worker->conn = walk->rig->conn + 1;
 	CHECK(rig_hello_held(walk->rig, worker->name, 1 + rand_below(&walk->rand, 4), worker->held,
 			     worker->count) == worker->conn);
@@ -166,7 +166,7 @@ static void walk_step(struct walk *walk)
 		core_sweep(walk->rig->core, walk->rig->out.turn);
 }
 
-/* Every run must come to an end once the workers behave. */
+/* Once the workers behave, every run must end. */
 static bool walk_finish(struct walk *walk)
 {
 	struct core_totals totals;
@@ -178,7 +178,9 @@ static bool walk_finish(struct walk *walk)
 		for (size_t w = 0; w < WALK_WORKERS; w++) {
 			struct walk_worker *worker = &walk->workers[w];
 
-			/* Coming back is also how a connection heals that dropped an assignment. */
+			/*
+			 * An assignment that was dropped with a connection is given again when the worker reconnects.
+			 */
 			if (worker->conn == 0 || (worker->count == 0 && round % 50 == 49)) {
 				worker->conn = walk->rig->conn + 1;
 				rig_hello_held(walk->rig, worker->name, 2, worker->held, worker->count);
@@ -285,12 +287,12 @@ TEST damaged_job_rows_are_refused(void)
 {
 	struct rig *rig = rig_with_history();
 
-	job_row(rig, 1)->state = STATE_SUCCEEDED;        /* d was assigned; b has no row: fine so far */
-	job_row(rig, 0)->state = STATE_FAILED;           /* but then b should have been skipped with a */
+	job_row(rig, 1)->state = STATE_SUCCEEDED;        /* d was assigned; b has no row yet: this is valid */
+	job_row(rig, 0)->state = STATE_FAILED;           /* invalid: b should have been skipped with a */
 	ASSERT(distrusted(rig, "but the jobs that it needs don't allow that"));
 
 	rig = rig_with_history();
-	job_row(rig, 1)->job = 3;                        /* c runs before b */
+	job_row(rig, 1)->job = 3;                        /* invalid: c runs before b */
 	ASSERT(distrusted(rig, "job 3 of run 1 is assigned, but"));
 
 	rig = rig_with_history();
@@ -387,7 +389,7 @@ TEST delays_survive_within_their_length(void)
 	rig_submit(rig, &graph);
 	rig_run_one(rig, 1);
 	due = rig_job(rig, 1).due_ms;
-	rig->now.wall_ms -= 900000;              /* the wall clock went back */
+	rig->now.wall_ms -= 900000;              /* the wall clock was set back */
 	rig_restart(rig);
 	ASSERT_EQ(due - 900000, rig_job(rig, 1).due_ms);
 	rig_pass(rig, LIMIT_RETRY_BACKOFF_MAX_MS * 5 / 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of decisions, runs in parts and reopened runs: wrong ones are refused at load. */
+/* Rows of decisions, of runs in several parts and of reopened runs: invalid ones are refused at load. */
 #include "tests/unit/core_rows.h"
 
 TEST decisions_on_other_gates_are_refused(void)
@@ -23,12 +23,12 @@ TEST decisions_on_other_gates_are_refused(void)
 	WITH(said->job, 9, "decision on job 9: the job isn't in run 1");
 	WITH(said->verdict, VERDICT_REJECTED, "decision on job 1: the gate was rejected but still waits");
 	WITH(said->job, 2, "loads");
-	said->round = 1;                         /* of another round: it doesn't count */
+	said->round = 1;                         /* a vote of another round doesn't count */
 	load(rig, &other);
 	ASSERT(hash != other);
 	said->round = 0;
 	digest = said->digest;
-	said->digest.len = 31;                   /* of an older version: on whatever was shown */
+	said->digest.len = 31;                   /* an older version kept no digest: the vote counts for any */
 	load(rig, &other);
 	ASSERT(hash != other);
 	said->digest = digest;
@@ -38,7 +38,7 @@ TEST decisions_on_other_gates_are_refused(void)
 	PASS();
 }
 
-/* What was pushed back is done with the reason, in that round of that job, until it has ended. */
+/* A loaded push back gives its reason to the job in that one round, until the job has ended. */
 TEST loaded_push_back_is_of_one_round(void)
 {
 	struct rig *rig = rig_new();
@@ -80,7 +80,7 @@ TEST loaded_push_back_is_of_one_round(void)
 
 #define SANE_MAX (INT64_MAX / 2)
 
-/* A run of two parts of two jobs each. */
+/* Make a run of two parts with two jobs each. */
 static struct rig *rig_with_parts(void)
 {
 	struct rig *rig = rig_new();
@@ -123,7 +123,7 @@ TEST parts_that_do_not_follow_are_refused(void)
 	WITH(later->part, 2, "spec of run 1: part 2 is missing or too much");
 	WITH(later->count, 1, "has 3 jobs instead of 4");
 	WITH(run->first, 2, "its jobs overlap with others, or their numbers are above next_job");
-	later->first = 3;                /* it came later, and there is none of it */
+	later->first = 3;                /* the part says that it was added later, but its jobs are missing */
 	later->count = 0;
 	run->jobs = first->jobs = 2;
 	body = later->body;
@@ -157,7 +157,7 @@ struct ended {
 	size_t count;
 };
 
-/* a failed, b was skipped, c has succeeded; the run has left memory. */
+/* An ended run that has left memory: a failed, b was skipped, c succeeded. */
 static struct ended ended_run(void)
 {
 	static const enum row_table tables[] = { TABLE_run, TABLE_spec, TABLE_job };
@@ -191,7 +191,7 @@ static void reopen(struct ended *ended, size_t count)
 	rig_step(rig, &input);
 }
 
-/* Refused for this, nothing of it stays, and as it should be it comes back. */
+/* With this value in the field the run is refused and leaves no trace; with the right value it is loaded. */
 static bool refused(struct ended *ended, int64_t *field, int64_t value, enum err code, const char *words)
 {
 	const int64_t was = *field;
@@ -229,7 +229,7 @@ TEST wrong_rows_of_reopened_run_are_refused(void)
 	ASSERT(rig_error_says(ended.rig, ERR_STORE_TRUST, "job 1 of run 1 is"));
 	reopen(&ended, ended.count);
 	ASSERT_EQ(2, ended.rig->ok.count);
-	reopen(&ended, ended.count);             /* somebody else was first: it is known better than its rows say */
+	reopen(&ended, ended.count); /* another request reopened the run first: memory is newer than the rows */
 	ASSERT_EQ(0, ended.rig->error.code);
 	ASSERT_EQ(2, rig_run_all(ended.rig));
 	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(ended.rig, 1));
@@ -237,7 +237,7 @@ TEST wrong_rows_of_reopened_run_are_refused(void)
 	PASS();
 }
 
-/* Two runs of two jobs each, 1 and 2, 3 and 4; nobody has taken anything. */
+/* Make two runs with jobs 1 and 2, 3 and 4; no job is assigned. */
 static struct rig *rig_with_runs(void)
 {
 	struct rig *rig = rig_new();

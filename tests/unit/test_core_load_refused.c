@@ -4,7 +4,7 @@
 
 #define SANE_MAX (INT64_MAX / 2)
 
-/* Two runs of two jobs each, 1 and 2, 3 and 4; nobody has taken anything. */
+/* Make two runs with jobs 1 and 2, 3 and 4; no job is assigned. */
 static struct rig *rig_with_runs(void)
 {
 	struct rig *rig = rig_new();
@@ -42,7 +42,7 @@ TEST wrong_rows_of_runs_are_refused(void)
 	WITH(spec->count, 0, "has 0 jobs instead of 2");
 	WITH(spec->count, 3, "spec of run 2: part 0 is missing or too much");
 	WITH(spec->part, 1, "spec of run 2: part 1 is missing or too much");
-	WITH(spec->jobs, 0, "loads");    /* as an older version has it */
+	WITH(spec->jobs, 0, "loads");    /* 0, as an older version wrote it */
 	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 2, "loads");
 	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 3, "it names a later run as its submitter");
 	WITH(spec->first, 4, "part 0 begins with job 4");
@@ -79,7 +79,7 @@ static struct row_job *job_row(struct rig *rig, int64_t job)
 	return NULL;
 }
 
-/* Neither a sub-run nor a loop, it has nothing of either. */
+/* A job that is neither a sub-run nor a loop can't have the facts of one. */
 TEST passes_and_sub_runs_of_plain_jobs_are_refused(void)
 {
 	struct rig *rig = rig_with_runs();
@@ -111,7 +111,7 @@ TEST clocks_beyond_their_limits_are_refused(void)
 		WITH(meta(rig, names[i])->value, SANE_MAX + 1, names[i]);
 		WITH(meta(rig, names[i])->value, -SANE_MAX - 1, names[i]);
 	}
-	meta(rig, "steady_boot")->value = 6;     /* then the base is chosen anew */
+	meta(rig, "steady_boot")->value = 6;     /* a row of another boot: the base of the clock is chosen anew */
 	WITH(meta(rig, "steady_base_ms")->value, SANE_MAX, "loads");
 	WITH(meta(rig, "steady_base_ms")->value, -SANE_MAX, "loads");
 	rig_free(rig);
@@ -212,7 +212,7 @@ TEST wrong_rows_of_schedules_are_refused(void)
 	row->digest.len--;
 	ASSERT(says(rig, bad));
 	row->digest.len++;
-	row->submit_key = slice_make(NULL, 0);   /* an older version kept none */
+	row->submit_key = slice_make(NULL, 0);   /* an older version kept no submit key */
 	ASSERT(says(rig, bad));
 	row->digest = slice_make(NULL, 0);
 	ASSERT(says(rig, "loads"));
@@ -250,7 +250,7 @@ TEST states_that_parents_contradict_are_refused(void)
 	b->state = gate->state = STATE_CANCELLED;
 	ASSERT(says(rig, "run 1: all its jobs have ended, but it has not"));
 	gate->state = STATE_WAITING;
-	gate->flags = 2;                         /* cut off from its parents, it waits for none */
+	gate->flags = 2;                         /* a gate that was detached from its parents waits for none */
 	ASSERT(says(rig, "job 4 of run 1 is waiting, but the jobs that it needs don't allow that"));
 	rig_free(rig);
 	PASS();

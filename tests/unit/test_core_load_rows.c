@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers in rows, at their edges: the last good one is loaded, the next one refused. */
+/* Numbers in rows at their limits: the last valid one is loaded, the next is refused. */
 #include "tests/unit/core_rig.h"
 
 #define SANE_MAX (INT64_MAX / 2)
@@ -18,7 +18,7 @@ static int load(struct rig *rig)
 	return verdict;
 }
 
-/* Two workers, two runs; a has succeeded, d runs, e is stopping. */
+/* Make two workers and two runs: a has succeeded, d runs, e is being stopped. */
 static struct rig *rig_with_rows(void)
 {
 	struct rig *rig = rig_new();
@@ -58,7 +58,7 @@ static struct row_meta *meta(struct rig *rig, const char *name)
 	return NULL;
 }
 
-/* The field has this value while the rows are loaded. */
+/* Load the rows with this value in the field. */
 static int with(struct rig *rig, int64_t *field, int64_t value)
 {
 	const int64_t was = *field;

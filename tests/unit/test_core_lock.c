@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Locks, of jobs and of people. */
+/* Locks held by jobs and by people. */
 #include "tests/unit/core_lock.h"
 
 TEST lock_is_shared_by_readers_and_had_alone_by_a_writer(void)
@@ -15,7 +15,9 @@ TEST lock_is_shared_by_readers_and_had_alone_by_a_writer(void)
 	ASSERT_EQ(two, given_run(rig, &second));
 	alone = wants(rig, "db");
 	late = wants(rig, "db=shared");
-	/* The one that wants it alone comes first, so that it isn't passed for ever. */
+	/*
+	 * A waiting job that wants the lock alone comes first, so that jobs that share it can't overtake it for ever.
+	 */
 	ASSERT_EQ(0, given_run(rig, &third));
 	ASSERT(strstr(why(rig, alone), "lock db: job 1/j has it, shared, until the job's attempt is gone, and 1 more") != NULL);
 	ASSERT(strstr(why(rig, late), "job 3/j waits to have the lock alone, and comes first") != NULL);
@@ -51,7 +53,7 @@ TEST cancelled_writer_lets_readers_go(void)
 	rig_act(rig, ACT_RELEASE, alone, "", 0);
 	late = wants(rig, "db=shared");
 	ASSERT_EQ(0, given_run(rig, &other));
-	/* Of a higher priority it comes before the one that waits. */
+	/* With a higher priority it comes before the waiting job. */
 	rig_act(rig, ACT_PRIORITY, late, "", 60);
 	ASSERT_EQ(late, given_run(rig, &other));
 	late = wants(rig, "db=shared");
@@ -110,7 +112,7 @@ TEST unknown_job_keeps_its_lock(void)
 	PASS();
 }
 
-/* Also when it isn't its first try that nobody knows about. */
+/* A job in state unknown keeps its lock, also if this is its second try. */
 TEST unknown_second_try_keeps_its_lock(void)
 {
 	struct rig *rig = rig_new();
@@ -148,9 +150,9 @@ TEST people_take_and_drop_locks(void)
 	ASSERT(strstr(why(rig, run), "deploy (ana) has it until the person drops it") != NULL);
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "other", true, 0));
 	ASSERT(rig_error_says(rig, ERR_BUSY, "deploy (ana) has it"));
-	/* Taken again by its owner it is the same. */
+	/* A lock that its owner takes again keeps its fencing number. */
 	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "db", "deploy", false, 0));
-	/* Two scripts of one person are two. */
+	/* Locks taken without an owner's name by two scripts of one person have two owners. */
 	ASSERT(lock_act(rig, SET_TAKE, "mine", "", false, 0) > fence);
 	ASSERT_EQ(0, lock_act(rig, SET_TAKE, "mine", "", false, 0));
 	ASSERT(rig_error_says(rig, ERR_BUSY, "lock mine is already held by ana"));
@@ -160,7 +162,7 @@ TEST people_take_and_drop_locks(void)
 	rig_restart(rig);
 	rig_hello(rig, "w", 9);
 	ASSERT_EQ(0, given_run(rig, &attempt));
-	/* Shared from now on. */
+	/* Taken again as shared: from now on others may share the lock. */
 	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "db", "deploy", true, 0));
 	ASSERT_EQ(run, given_run(rig, &attempt));
 	ASSERT_EQ(2, lock_rows(rig, rows));
@@ -189,7 +191,7 @@ TEST lock_time_runs_on_over_a_restart(void)
 	rig_hello(rig, "w", 1);
 	ASSERT(strstr(why(rig, run), "ana has it for another 1m") != NULL);
 	rig_pass(rig, 30000);
-	lock_act(rig, SET_TAKE, "db", "ana", false, 60000);     /* its time begins anew */
+	lock_act(rig, SET_TAKE, "db", "ana", false, 60000);     /* the lock's time starts anew */
 	rig_pass(rig, 59000);
 	ASSERT_EQ(0, given_run(rig, &attempt));
 	rig_restart(rig);
@@ -202,7 +204,7 @@ TEST lock_time_runs_on_over_a_restart(void)
 	PASS();
 }
 
-/* The last word counts: who takes it again without an end has it until it is dropped. */
+/* The last request counts: an owner who takes the lock again without a time limit keeps it until it is dropped. */
 TEST lock_taken_again_ends_at_its_latest_time(void)
 {
 	struct rig *rig = rig_new();
@@ -289,7 +291,7 @@ TEST contradictory_rows_of_locks_are_refused(void)
 	ASSERT(loads(rig, "exclude each other"));
 	two->lock = slice_str("no name");
 	ASSERT(loads(rig, "contradicts itself"));
-	/* Beside the job alone nobody else has it. */
+	/* No other job has this lock beside the one that has it alone. */
 	two->lock = slice_str("other");
 	ASSERT(loads(rig, NULL));
 	WITH(one->shared, 0, "exclude each other");
@@ -297,7 +299,7 @@ TEST contradictory_rows_of_locks_are_refused(void)
 	PASS();
 }
 
-/* The wall clock of another boot doesn't make it longer than it was taken for. */
+/* A wall clock of another boot that is ahead or behind doesn't lengthen the time for which the lock was taken. */
 TEST lock_of_another_boot_ends_in_time(int64_t ahead_ms)
 {
 	struct rig *rig = rig_new();
@@ -315,7 +317,7 @@ TEST lock_of_another_boot_ends_in_time(int64_t ahead_ms)
 	PASS();
 }
 
-/* People who share it would keep a job from ever having it alone. */
+/* People who want to share the lock wait behind a job that wants it alone; otherwise the job would never get it. */
 TEST people_wait_behind_a_job_that_wants_the_lock_alone(void)
 {
 	struct rig *rig = rig_new();

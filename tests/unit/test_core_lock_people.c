@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Locks that people take: owners, reasons and limits, and what people are told. */
+/* Locks that people take: owners, reasons and limits, and the texts about them. */
 #include "tests/unit/core_lock.h"
 
 #include "tests/unit/core_place.h"
@@ -85,7 +85,7 @@ static enum err take(struct rig *rig, unsigned number, const char *owner)
 	return (enum err)rig->error.code;
 }
 
-/* Who has one of them goes on with it. */
+/* At the limit, a person who already has a lock may still take that one again. */
 TEST locks_of_people_are_limited(void)
 {
 	struct rig *rig = rig_new();
@@ -145,7 +145,7 @@ TEST waiting_job_is_told_who_comes_before_it(void)
 	PASS();
 }
 
-/* Nobody has it any more, and the first of those that wait for it finds no worker. */
+/* Nobody has the lock any more, but the first job that waits for it has no worker. */
 TEST job_behind_a_job_without_a_worker_is_told_so(void)
 {
 	struct rig *rig = rig_new();
@@ -161,7 +161,7 @@ TEST job_behind_a_job_without_a_worker_is_told_so(void)
 	PASS();
 }
 
-/* One that would have kept it out while somebody had the lock, and was cancelled since. */
+/* A cancelled job that once waited for the lock keeps no other job out. */
 TEST cancelled_job_comes_before_no_other(void)
 {
 	struct rig *rig = rig_new();
@@ -180,7 +180,7 @@ TEST cancelled_job_comes_before_no_other(void)
 	PASS();
 }
 
-/* As many jobs share it as are shown, or more. */
+/* The list shows only so many of the jobs that share the lock, and counts the rest. */
 TEST jobs_beyond_those_shown_are_counted(uint64_t jobs)
 {
 	struct rig *rig = rig_new();
@@ -243,7 +243,7 @@ TEST readers_without_a_worker_keep_no_reader_out(void)
 	PASS();
 }
 
-/* The first of those who want it alone counts, whatever worker it wants. */
+/* The first job that wants the lock alone keeps sharing jobs out, whatever its worker. */
 TEST best_writer_keeps_readers_out(void)
 {
 	struct rig *rig = rig_new();
@@ -260,7 +260,7 @@ TEST best_writer_keeps_readers_out(void)
 	PASS();
 }
 
-/* A run that has left memory while it waited there behind another. */
+/* A run that left memory while it waited for the lock keeps nobody out. */
 TEST forgotten_run_keeps_no_reader_out(void)
 {
 	struct rig *rig = rig_new();
@@ -285,7 +285,9 @@ TEST forgotten_run_keeps_no_reader_out(void)
 	PASS();
 }
 
-/* Whoever shares it already goes on with it: what waits to have it alone keeps out only those who come. */
+/*
+ * An owner who already shares the lock may take it again: a waiting job that wants it alone keeps out newcomers only.
+ */
 TEST sharing_owner_takes_the_lock_again_before_a_writer(void)
 {
 	struct rig *rig = rig_new();
@@ -302,7 +304,7 @@ TEST sharing_owner_takes_the_lock_again_before_a_writer(void)
 	PASS();
 }
 
-/* Two scripts of one person are two, also where they could share it. */
+/* Two takes of a lock without an owner's name are two owners, even if the lock could be shared. */
 TEST lock_without_an_owner_is_taken_once(bool shared)
 {
 	struct rig *rig = rig_new();

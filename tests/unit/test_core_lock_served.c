@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job that waits to have a lock alone keeps sharing jobs out, as long as some worker may serve that job. */
+/*
+ * A job that waits to have a lock alone (a writer) keeps out jobs that would share it (readers) only while some worker
+ * may serve the writer.
+ */
 #include "tests/unit/core_lock.h"
 #include "tests/unit/core_place.h"
 
@@ -17,11 +20,11 @@ static uint64_t wants_on(struct rig *rig, const char *lock, const char *label)
 struct scene {
 	struct rig *rig;
 	struct rig_attempt first;        /* shares the lock */
-	uint64_t near, far;              /* connections; the writer may be served by far alone */
+	uint64_t near, far;              /* connections; only the worker "far" can serve the writer */
 	uint64_t writer, reader;
 };
 
-/* One shares the lock, one that wants it alone waits for that, and another that would share it is kept out. */
+/* Make a job that shares the lock, a writer that waits for it, and a reader that is kept out by the writer. */
 static bool scene_begin(struct scene *scene)
 {
 	struct rig *rig = scene->rig = rig_new();
@@ -37,7 +40,7 @@ static bool scene_begin(struct scene *scene)
 	return given_run(rig, &attempt) == 0 && strstr(why(rig, scene->reader), "waits to have the lock alone, and comes first");
 }
 
-/* The reader has it, and people may as well. */
+/* The reader gets the lock, and people may share it too. */
 static bool reader_goes(struct scene *scene)
 {
 	struct rig *rig = scene->rig;
@@ -51,7 +54,7 @@ static bool reader_goes(struct scene *scene)
 	return right;
 }
 
-/* Its worker is there again: it comes to its turn, before who came later. */
+/* The writer's worker is back: the writer comes before the jobs that were submitted later. */
 static bool writer_comes(struct scene *scene)
 {
 	struct rig *rig = scene->rig;
@@ -135,7 +138,7 @@ SUITE(lock_served)
 	RUN_TEST(writer_lets_readers_go_while_its_worker_is_silent);
 }
 
-/* Workers that were told to quit are there for a moment longer, and serve nobody. */
+/* Workers that were told to quit are still connected, but they serve no writer. */
 TEST writer_with_only_quitting_workers_keeps_no_reader_out(void)
 {
 	struct rig *rig = rig_new();
@@ -152,7 +155,7 @@ TEST writer_with_only_quitting_workers_keeps_no_reader_out(void)
 	PASS();
 }
 
-/* The first of those that wait has no worker any more; the next has one, and comes before who would share it. */
+/* The first writer's worker is gone; the next writer has one, and comes before the readers. */
 TEST writer_without_a_worker_hides_no_writer_with_one(void)
 {
 	struct scene scene;
@@ -171,7 +174,7 @@ TEST writer_without_a_worker_hides_no_writer_with_one(void)
 	PASS();
 }
 
-/* A worker goes that alone may serve who waits for one lock, and who waits for another: whoever shares either has it. */
+/* When a worker leaves that alone could serve the writers of two locks, the readers of both locks start. */
 TEST readers_of_each_lock_go_when_the_worker_leaves(void)
 {
 	static const char *const locks[] = { "db", "fs", "net" };
@@ -198,7 +201,7 @@ TEST readers_of_each_lock_go_when_the_worker_leaves(void)
 	PASS();
 }
 
-/* Who came before the one that wants it alone isn't told that this comes first. */
+/* The first job in the queue isn't told that the later writer comes first. */
 TEST first_job_is_told_of_none_before_it(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loops: what ends them, their bound, waits, retries within a pass, time-outs, rounds, restarts, sub-runs. */
+/* Loops: what ends them, their limit, waits, retries within a pass, time-outs, rounds, restarts, sub-runs. */
 #include "tests/unit/core_sub.h"
 
 #include "proto/expr.h"
@@ -32,7 +32,7 @@ static uint64_t pass_of(struct rig *rig, uint64_t run, const char *name)
 	return rig_job(rig, rig_named(rig, run, name)).pass;
 }
 
-/* What the attempt is told that is the number of its pass; 0: nothing. */
+/* The pass number in the environment of the attempt; 0: it has none. */
 static unsigned told(struct rig *rig, struct outgoing *frame)
 {
 	struct rec_job_spec spec;
@@ -190,7 +190,7 @@ TEST crash_limit_ends_loop(void)
 		struct rig_attempt attempt = rig_must_take(rig);
 
 		rig_started(rig, attempt);
-		/* One in the first pass; those of the second are counted anew. */
+		/* One failure in the first pass; failures of the second pass are counted anew. */
 		rig_done(rig, attempt, OUTCOME_EXIT_UNKNOWN, 0);
 		if (i == 0) {
 			rig_pass(rig, 1100);

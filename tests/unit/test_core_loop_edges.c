@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loops at their edges: what their own environment says, sub-runs that are cancelled or out of time, and their rows. */
+/* Loops at their limits: the environment, sub-runs that are cancelled or time out, and invalid rows. */
 #include "proto/expr.h"
 #include "tests/unit/core_rig.h"
 #include "tests/unit/core_grow.h"
@@ -20,7 +20,7 @@ static struct rec_job_spec *loop_job(struct graph *graph, const char *name, uint
 	return job;
 }
 
-/* A pass is told which it is, and all that its job says. */
+/* An attempt of a loop is told its pass in addition to the job's own environment. */
 TEST loop_keeps_environment_of_job(void)
 {
 	struct slice env[] = { slice_str("A=1"), slice_str("TITAN_ITERATION=77") };
@@ -44,7 +44,7 @@ TEST loop_keeps_environment_of_job(void)
 	PASS();
 }
 
-/* A pass of one job that runs; the run's number, and that of the pass. */
+/* Submit a loop whose passes are sub-runs of one job. Return the run's number, and that of the pass's sub-run. */
 static uint64_t submit_sub_loop(struct rig *rig, uint64_t timeout_ms, uint64_t *ret_child)
 {
 	struct graph graph = { 0 }, inner = { 0 };
@@ -82,7 +82,7 @@ TEST cancel_of_pass_ends_loop(void)
 	PASS();
 }
 
-/* Of a command the same code is an end like any other. */
+/* Exit code 2 of a command isn't taken for the outcome that ends a loop: the next pass follows. */
 TEST exit_code_2_of_command_does_not_end_loop(void)
 {
 	struct rig *rig = rig_new();
@@ -99,7 +99,7 @@ TEST exit_code_2_of_command_does_not_end_loop(void)
 	PASS();
 }
 
-/* Nobody cancelled it: its time was over, and the next pass has its own. */
+/* A pass whose time-out ends it wasn't cancelled by a person, so the next pass follows, with its own time-out. */
 TEST timed_out_sub_run_pass_is_followed_by_next(void)
 {
 	struct rig *rig = rig_new();
@@ -116,7 +116,7 @@ TEST timed_out_sub_run_pass_is_followed_by_next(void)
 	PASS();
 }
 
-/* How many passes are over is less than there may be: the last ends with its job. */
+/* A row's number of finished passes must be less than the limit, because the last pass ends the job. */
 TEST row_with_impossible_pass_is_refused(void)
 {
 	static const struct {
@@ -169,7 +169,7 @@ static struct slice step_code(struct graph *graph, struct expr_step step)
 	return code;
 }
 
-/* Who let a loop begin has let all its passes, whether the next follows at once or after a while. */
+/* The approval of a loop covers all its passes, whether they follow at once or after a wait. */
 TEST approved_loop_runs_all_passes(void)
 {
 	for (uint64_t delay_ms = 0; delay_ms <= 1000; delay_ms += 1000) {
@@ -236,7 +236,7 @@ static struct slice iteration_told(struct rig *rig)
 	return spec.env.n == 1 ? spec.env.at[0] : slice_make(NULL, 0);
 }
 
-/* However deep it is within the loop. */
+/* Jobs at any depth of a loop's sub-runs are told the pass. */
 TEST iteration_is_told_to_jobs_of_nested_sub_runs(void)
 {
 	struct rig *rig = rig_new();
@@ -285,7 +285,7 @@ static uint64_t submit_like(struct rig *rig, struct rec_job_spec wanted)
 	return rig_submit(rig, &graph);
 }
 
-/* What a loop waits for is asked before retries are, also of a pass that was out of time. */
+/* The loop's end condition is checked before retries, also after a time-out. */
 TEST pass_that_ends_loop_is_not_retried(enum job_state until)
 {
 	struct rec_job_spec wanted = { .timeout_ms = 1000, .retry_max = 3, .retry_on = RETRY_ON_TIMEOUT, .loop_max = 3,

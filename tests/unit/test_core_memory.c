@@ -27,7 +27,7 @@ static void step(struct core *core, struct now *now, const struct core_input *in
 	outbox_free(&out);
 }
 
-/* Delayed jobs have timers, ready ones are in heaps. */
+/* Submit delayed jobs, which have timers, and ready jobs, which are in heaps. */
 static void submit_many(struct core *core, struct now *now)
 {
 	struct graph graph = { 0 };
@@ -58,12 +58,12 @@ TEST memory_returns_after_a_peak(void)
 	struct outbox out = { 0 };
 	struct error error;
 	size_t before, peak;
-	bool counted;            /* not by a sanitizer */
+	bool counted;            /* false: a sanitizer is in the way, so memory isn't counted */
 	struct sha256 hash;
 
 	ASSERT_EQ(ERR_NONE, core_load_end(core, now, &out, &error));
 	outbox_free(&out);
-	/* The library of hashes keeps what it takes at its first use. */
+	/* Call the hash library once first: it keeps memory from its first use. */
 	sha256_init(&hash);
 	sha256_drop(&hash);
 	before = memory();

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How often a job may run when nobody can say whether it did: what starts once waits for a person or evidence. */
+/*
+ * Jobs whose worker was lost, by mode: a job with mode once waits until a person or late evidence says whether it ran.
+ */
 #include "tests/unit/core_rig.h"
 
 static struct rig *rig;
 static struct rig_attempt attempt;
 static uint64_t conn;
 
-/* One worker of one slot, and one job of that mode assigned to it. */
+/* Assign one job of this mode to a worker with one slot. */
 static void begin(enum exec_mode mode)
 {
 	struct graph graph = { 0 };
@@ -77,7 +79,10 @@ TEST unknown_job_runs_on_when_worker_returns(void)
 	PASS();
 }
 
-/* Its time-out counts from when it was seen again: the one of before its loss is over. */
+/*
+ * A job that its returning worker still runs gets a whole time-out from that moment; the one from before the loss is
+ * void.
+ */
 TEST returned_job_has_its_whole_timeout_again(void)
 {
 	struct graph graph = { 0 };
@@ -87,7 +92,7 @@ TEST returned_job_has_its_whole_timeout_again(void)
 	other = rig_hello(rig, "other", 1);
 	graph_job(&graph, "k", "")->timeout_ms = 2 * (uint64_t)LIMIT_GRACE_MS;
 	rig_submit(rig, &graph);
-	rig_started(rig, rig_must_take(rig));   /* its timer is due before that of the other */
+	rig_started(rig, rig_must_take(rig));   /* its timer is due before the other's */
 	conn = rig_hello(rig, "w", 1);
 	graph_job(&graph, "j", "")->mode = EXEC_ONCE;
 	graph.jobs[0].timeout_ms = 3 * (uint64_t)LIMIT_GRACE_MS;
@@ -114,7 +119,7 @@ TEST returned_job_has_its_whole_timeout_again(void)
 	PASS();
 }
 
-/* The first failure of its fan-out ends the others. Nobody knows whether this one has ended: it keeps its lock. */
+/* Make a fan-out in which a failed member ends the others, and one of those is in state unknown: it keeps its lock. */
 static void fan_out_fails(void)
 {
 	struct graph graph = { 0 };
@@ -164,7 +169,7 @@ TEST unknown_member_of_failed_fan_out_waits_for_evidence(void)
 		input.conn = attempt.conn;
 		rig_step(rig, &input);
 		ASSERT_EQ(i % 2 ? STATE_CANCELLED : STATE_SUCCEEDED, rig_state(rig, attempt.job));
-		/* What was to be its end is told of it, and of nothing that ended by itself. */
+		/* Only members that were stopped have a cause; those that ended by themselves have none. */
 		ASSERT_EQ(i % 2 ? rig_named(rig, 1, "f[1]") + 1 : 0, rig_job(rig, attempt.job).cause);
 		rig_free(rig);
 	}
@@ -209,7 +214,7 @@ TEST unknown_member_of_failed_fan_out_can_be_settled(void)
 	PASS();
 }
 
-/* Forgotten it would come back as another, and what it still runs would be killed. */
+/* A worker with a job in state unknown isn't forgotten: under another number its job would be killed at its return. */
 TEST worker_of_unknown_job_is_not_forgotten(void)
 {
 	const struct msg_set forget = { .kind = OBJECT_WORKER, .verb = SET_REMOVE, .name = slice_str("w") };
@@ -230,7 +235,7 @@ TEST worker_of_unknown_job_is_not_forgotten(void)
 	PASS();
 }
 
-/* A worker that has nothing to do with what nobody knows about. */
+/* A worker that has no unknown job is forgotten. */
 TEST worker_without_unknown_job_is_forgotten(void)
 {
 	begin(EXEC_ONCE);
@@ -243,7 +248,7 @@ TEST worker_without_unknown_job_is_forgotten(void)
 	PASS();
 }
 
-/* Lost and back in no time: both time-outs are due at once, and it has one of them. */
+/* A job was lost and came back at once, so both time-outs are due together; only one of them may act. */
 TEST job_returned_at_once_has_one_timeout(void)
 {
 	struct graph graph = { 0 };
@@ -253,7 +258,7 @@ TEST job_returned_at_once_has_one_timeout(void)
 	other = rig_hello(rig, "other", 1);
 	graph_job(&graph, "k", "")->timeout_ms = LIMIT_HEARTBEAT_MS;
 	rig_submit(rig, &graph);
-	rig_started(rig, rig_must_take(rig));   /* its timer is due before those of the other */
+	rig_started(rig, rig_must_take(rig));   /* its timer is due before the others' */
 	conn = rig_hello(rig, "w", 1);
 	graph_job(&graph, "j", "")->mode = EXEC_ONCE;
 	graph.jobs[0].timeout_ms = 2 * (uint64_t)LIMIT_HEARTBEAT_MS;
@@ -300,7 +305,7 @@ TEST late_result_ends_unknown_job(void)
 	PASS();
 }
 
-/* When it really ended, not when anybody heard of it. */
+/* A late result has the time at which the job really ended, not when the master heard of it. */
 TEST late_result_keeps_its_times(void)
 {
 	struct rec_done done = { .outcome = OUTCOME_EXIT, .started_ms = 5000, .ended_ms = 7000 };

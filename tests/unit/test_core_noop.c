@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that run nothing: a join or a milestone is over in the turn in which it may begin. */
+/* Noop jobs, which run nothing: a join or a milestone ends in the turn in which it may begin. */
 #include "tests/unit/core_rig.h"
 
 #include "proto/spec.h"
@@ -91,7 +91,7 @@ TEST noop_waits_while_a_person_holds_it(void)
 	PASS();
 }
 
-/* Each takes nothing of the place that it is offered: all of them begin in the turn in which there is one. */
+/* Noops don't keep the place in the group that they were offered, so all of them end in one turn. */
 TEST place_that_noops_were_offered_goes_on_to_the_next(void)
 {
 	struct rig *rig = rig_new();
@@ -107,7 +107,7 @@ TEST place_that_noops_were_offered_goes_on_to_the_next(void)
 		struct rec_job_spec *gate;
 
 		noop(&graph, "mark", "");
-		gate = graph_job(&graph, "ok", "");      /* its run goes on, and has no place */
+		gate = graph_job(&graph, "ok", "");      /* its run is live but has no place in the group */
 		gate->argv.n = 0;
 		gate->gate_count = 1;
 		runs[i] = rig_submit(rig, &graph);
@@ -120,7 +120,9 @@ TEST place_that_noops_were_offered_goes_on_to_the_next(void)
 	PASS();
 }
 
-/* A sub-run takes the place of its run before the noops are looked at. Limits of the run aren't theirs: they go on. */
+/*
+ * The sub-run takes the run's place in the group before noops are looked at; a noop isn't bound by limits of the run.
+ */
 TEST noops_begin_behind_the_sub_run_that_takes_their_place(void)
 {
 	struct rig *rig = rig_new();

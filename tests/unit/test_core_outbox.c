@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The order of revealing: nothing before its rows are durable, nothing out of order, nothing kept. */
+/* The order of reveals: nothing before its rows are durable, nothing out of order, nothing lost. */
 #include "core/rows/outbox.h"
 
 #include "base/mem.h"

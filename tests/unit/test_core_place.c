@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Labels, and jobs that no worker can serve: they hold up no other job. */
+/* Labels, and jobs that no worker can serve: they keep no other job waiting. */
 #include "tests/unit/core_rig.h"
 
 #include "proto/reasons.h"

@@ -3,7 +3,7 @@
 #include "proto/limits.h"
 #include "tests/unit/core_place.h"
 
-/* It comes back, and flaps. */
+/* Let the worker lose its connection often enough to flap; it is connected at the end. */
 static void flap(struct rig *rig, const char *name, uint64_t slots, const char *offers)
 {
 	for (int i = 0; i < LIMIT_FLAP_DROPS; i++)
@@ -11,7 +11,7 @@ static void flap(struct rig *rig, const char *name, uint64_t slots, const char *
 	join(rig, name, slots, "", offers, "");
 }
 
-/* Not even where the steady ones have much to do. */
+/* This holds also where the steady workers have more load. */
 TEST job_with_soft_affinity_avoids_a_flapping_worker_that_is_less_loaded(void)
 {
 	struct rig *rig = rig_new();
@@ -34,7 +34,7 @@ TEST job_with_soft_affinity_avoids_a_flapping_worker_that_is_less_loaded(void)
 	PASS();
 }
 
-/* Nobody else may have it: it waits for no rest. */
+/* With hard affinity no other worker may run the job, so it doesn't wait for the end of the worker's rest. */
 TEST job_with_hard_affinity_follows_a_flapping_worker(void)
 {
 	struct rig *rig = rig_new();
@@ -57,7 +57,7 @@ TEST job_with_hard_affinity_follows_a_flapping_worker(void)
 	PASS();
 }
 
-/* Its files are where its parent ran, however that ended. */
+/* A job follows the worker where its parent ran, because the files are there, also after a failure. */
 TEST job_after_a_failure_follows_the_worker_that_failed(void)
 {
 	struct rig *rig = rig_new();
@@ -138,7 +138,7 @@ TEST job_follows_no_overloaded_or_cordoned_worker(void)
 	PASS();
 }
 
-/* All are overloaded: none would do better. */
+/* If all workers are overloaded, affinity decides as usual. */
 TEST job_follows_its_parent_when_all_workers_are_overloaded(void)
 {
 	struct rig *rig = rig_new();
@@ -269,7 +269,7 @@ TEST only_64_parents_count_for_affinity(void)
 	PASS();
 }
 
-/* More jobs wait for one worker than a turn looks past; none is lost of it. */
+/* A turn looks past a limited number of jobs that wait for one worker; the jobs behind them still get their turn. */
 TEST turn_looks_past_a_bounded_number_of_waiting_jobs(void)
 {
 	enum { CHILDREN = LIMIT_ASIDE_MAX + 2 };
@@ -288,7 +288,7 @@ TEST turn_looks_past_a_bounded_number_of_waiting_jobs(void)
 			char name[8];
 			struct rec_job_spec *child;
 
-			/* All on a, and one on b at the edge of what is looked past, or behind it. */
+			/* All parents ran on a except one, which ran on b and is at the limit or just behind it. */
 			snprintf(name, sizeof(name), "c%d", i);
 			child = graph_job(&graph, name, i == CHILDREN - 1 + behind ? "to_b" : "to_a");
 			child->affinity = AFFINITY_PARENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The order in which a worker's jobs are charged its resources. */
+/* The order in which jobs are charged a worker's resources. */
 #include "tests/unit/core_place.h"
 
 /* The worker starts its jobs in order, so the newest is recalled for another tape. */
@@ -30,7 +30,7 @@ static uint64_t used(struct rig *rig, const char *name)
 	return worker(rig, name).used.at[0];
 }
 
-/* The same worker comes back, with what it has of these queued. */
+/* The worker reconnects and reports which of these attempts it has queued. */
 static void back(struct rig *rig, const char *name, uint64_t slots, const char *offers, const struct rig_attempt *queued,
 		 size_t n)
 {
@@ -89,7 +89,7 @@ TEST lost_job_is_not_charged(void)
 	PASS();
 }
 
-/* The job may still run, and its worker came back with less than the job takes. */
+/* A stopping job may still run, so it is charged although its worker came back with fewer resources than it uses. */
 TEST stopping_job_is_charged_beyond_the_offer(void)
 {
 	struct rig *rig = rig_new();
@@ -116,7 +116,7 @@ TEST stopping_job_is_charged_beyond_the_offer(void)
 	PASS();
 }
 
-/* A worker may know better what it has room for; the counts follow it. */
+/* A worker that starts a job beyond the room that the master knows is believed; the counts follow. */
 TEST job_started_beyond_the_known_room_is_charged(void)
 {
 	struct rig *rig = rig_new();

@@ -16,7 +16,10 @@ static uint64_t at_lock(struct rig *rig, const char *lock, const char *label, ui
 	return rig_submit(rig, &graph);
 }
 
-/* The best of those that want a lock alone keeps out who ranks behind it, whoever came first. */
+/*
+ * The best of the waiting jobs that want a lock alone keeps out the jobs behind it in rank, in whatever order they
+ * came.
+ */
 TEST best_writer_keeps_out_the_jobs_ranked_behind(uint64_t first, uint64_t second, uint64_t sharer, bool goes)
 {
 	struct rig *rig = rig_new();
@@ -34,7 +37,7 @@ TEST best_writer_keeps_out_the_jobs_ranked_behind(uint64_t first, uint64_t secon
 	PASS();
 }
 
-/* A job that has it is shown as one that shares it, or has it alone. */
+/* The lock's row says whether a job shares the lock or has it alone. */
 TEST lock_row_shows_how_a_job_has_the_lock(bool shared)
 {
 	struct rig *rig = rig_new();
@@ -50,7 +53,7 @@ TEST lock_row_shows_how_a_job_has_the_lock(bool shared)
 	PASS();
 }
 
-/* What a run left in the queue when it left memory is not its own when it comes back. */
+/* Entries that a run left in the queue when it left memory aren't used when it is reopened. */
 TEST reopened_run_queues_once(size_t before)
 {
 	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000, .request = 7 };
@@ -84,7 +87,10 @@ TEST reopened_run_queues_once(size_t before)
 	PASS();
 }
 
-/* Two places of a group are free at once: the jobs of the first run that waits take one of them, not both. */
+/*
+ * Two places of a group become free at once: the first waiting run takes one of them for all its jobs, not one for each
+ * job.
+ */
 TEST free_places_of_a_group_go_to_as_many_runs(void)
 {
 	struct rig *rig = rig_new();
@@ -119,7 +125,7 @@ TEST free_places_of_a_group_go_to_as_many_runs(void)
 	PASS();
 }
 
-/* Added jobs that wait for each other, of which one needs a job that was there before. */
+/* Added jobs that form a cycle, one of which needs an existing job, are refused by name. */
 TEST added_jobs_in_a_cycle_are_refused_with_their_names(void)
 {
 	struct rig *rig = rig_new();

@@ -12,7 +12,7 @@ struct waiting {
 	bool given;
 };
 
-struct line {                            /* a tenant's jobs, and its time by the same rule as the core's */
+struct line { /* the waiting jobs of a tenant, and its virtual time, computed as the core does */
 	struct waiting jobs[JOBS];
 	uint64_t pass, weight;
 };
@@ -53,7 +53,7 @@ static bool before(const struct line *a, const struct waiting *left, const struc
 	return a->pass != b->pass ? a->pass < b->pass : left->serial < right->serial;
 }
 
-/* All of them looked at. */
+/* Pick the line whose job is next, by going through all lines. */
 static uint64_t next(struct line lines[TENANTS], uint64_t *time)
 {
 	struct line *line = NULL;
@@ -117,8 +117,8 @@ static struct rec_job_spec *labelled(struct rig *rig, struct graph *graph, const
 }
 
 /*
- * Once the first of a run is given out no other of it may be. The second made way for nobody in its group until then:
- * what is behind it there, of another tenant, is given out at once.
+ * When the first job of a run is assigned, the bound of the run is full. The second job is parked at that bound and
+ * gives up its turn in its group, so another tenant's job is assigned at once.
  */
 TEST job_parked_at_a_bound_lets_another_tenants_job_go(void)
 {
@@ -159,7 +159,10 @@ static uint64_t one_of(struct rig *rig, const char *tenant, const char *groups, 
 	return rig_submit(rig, &graph);
 }
 
-/* One finds its other group taken just before it: who has what it leaves is given out in the same turn, whoever's it is. */
+/*
+ * A job of two groups finds its other group full. The place that it leaves goes in the same turn to the next job, of
+ * whichever tenant.
+ */
 TEST place_left_in_a_group_goes_to_another_tenant_at_once(void)
 {
 	struct rig *rig = rig_new();
@@ -184,7 +187,7 @@ TEST place_left_in_a_group_goes_to_another_tenant_at_once(void)
 	PASS();
 }
 
-/* It was let into the queue when its group had room, and is held back there: the next of the group comes in its place. */
+/* A held job that was let into the queue when its group had room gives its place to the next job of the group. */
 TEST held_job_leaves_its_place_to_the_next(void)
 {
 	struct rig *rig = rig_new();
@@ -208,7 +211,7 @@ TEST held_job_leaves_its_place_to_the_next(void)
 	PASS();
 }
 
-/* A run has its place in its group: all of its jobs may begin, whatever else bounds each. */
+/* A run's place in its group is for all of its jobs, whatever other bounds each of them has. */
 TEST run_with_a_place_in_its_group_has_it_for_all_jobs(void)
 {
 	static const char *const groups[] = { "", "x", "y", "z" };
@@ -234,7 +237,7 @@ TEST run_with_a_place_in_its_group_has_it_for_all_jobs(void)
 	PASS();
 }
 
-/* It was in the queue once, and is to be there again, by the priority that a person gave it between. */
+/* A job that returns to the queue is ranked by the priority that it was given meanwhile. */
 TEST job_that_waits_again_goes_by_its_new_priority(void)
 {
 	struct rig *rig = rig_new();
@@ -264,7 +267,7 @@ TEST job_that_waits_again_goes_by_its_new_priority(void)
 	PASS();
 }
 
-/* Held back it is given another priority: that is the one it has when it is let go. */
+/* A job that was given another priority while it was held is ranked by it after the release. */
 TEST released_job_goes_by_its_new_priority(bool whole_run)
 {
 	struct rig *rig = rig_new();

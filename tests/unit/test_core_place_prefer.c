@@ -2,7 +2,7 @@
 /* Which of several workers is chosen: preferred labels, pool and worker, load and overload. */
 #include "tests/unit/core_place.h"
 
-/* 200 ms to start a job are less than a slot of twenty that is taken. */
+/* In a worker's score, 200 ms to start a job cost less than one busy slot of twenty. */
 TEST slow_start_costs_less_than_a_busy_slot(void)
 {
 	struct rig *rig = rig_new();
@@ -20,7 +20,7 @@ TEST slow_start_costs_less_than_a_busy_slot(void)
 	PASS();
 }
 
-/* What a machine keeps in its memory, it may drop: that makes nobody one to be passed over. */
+/* Page cache can be dropped, so a worker whose memory is full of it isn't overloaded. */
 TEST worker_with_full_memory_is_not_overloaded(void)
 {
 	struct rig *rig = rig_new();
@@ -104,7 +104,7 @@ TEST overload_begins_at_900_permille(void)
 		struct rig *rig = rig_new();
 		struct graph graph = { 0 };
 
-		/* The same with one class of jobs, and with two. */
+		/* Once with one class of jobs, and once with two. */
 		graph_job(&graph, "nobodys", "")->labels = words(rig, kinds ? "gpu" : "");
 		graph_job(&graph, "other", "");
 		rig_submit(rig, &graph);
@@ -144,7 +144,7 @@ TEST jobs_of_one_turn_are_spread_by_load(void)
 	PASS();
 }
 
-/* A free slot is better than a place behind other jobs, however busy the machine of that slot is. */
+/* A free slot is better than a prefetch at another worker, however busy the machine with the free slot is. */
 TEST free_slot_beats_prefetch_at_an_idle_worker(void)
 {
 	struct rig *rig = rig_new();

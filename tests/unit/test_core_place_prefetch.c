@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prefetch: how many jobs a worker is sent ahead, which, and what they take. */
+/* Prefetch: how many jobs a worker is sent beyond its free slots, which ones, and what they are charged. */
 #include "tests/unit/core_place.h"
 
 TEST prefetch_grows_with_short_jobs(void)
@@ -37,7 +37,7 @@ TEST prefetched_jobs_ask_for_equal_resources(void)
 
 	join(rig, "w", 2, "", "tape=2 disk=1", "");
 	run_short(rig, 8, 2, tape);
-	out = out_of(rig, 6, tape);      /* no more of them than it has slots */
+	out = out_of(rig, 6, tape);      /* no more of these jobs are prefetched than the worker has slots */
 	ASSERT_EQ(4, out);
 	ASSERT_EQ(2, worker(rig, "w").prefetched);
 	ASSERT_EQ(2, worker(rig, "w").used.at[1]);
@@ -68,7 +68,7 @@ TEST prefetched_job_waiting_for_a_resource_takes_no_slot(void)
 	join(rig, "w", 2, "", "tape=1", "");
 	run_short(rig, 8, 2, tape);
 	ASSERT_EQ(3, (int)out_of(rig, 3, tape));
-	done_after(rig, rig_must_take(rig), 60000);      /* nothing is sent ahead any more */
+	done_after(rig, rig_must_take(rig), 60000);      /* long jobs: nothing is prefetched any more */
 	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
 	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
 	ASSERT_STR_EQ("", given(rig, (struct rec_job_spec){ 0 }));
@@ -95,7 +95,7 @@ TEST prefetched_jobs_use_no_resources(void)
 	PASS();
 }
 
-/* A job that requires only a label asks for no resources that could mix. */
+/* Jobs that require only labels ask for no resources, so they can be prefetched together with others. */
 TEST job_with_labels_alone_stops_no_prefetch(void)
 {
 	struct rig *rig = rig_new();
@@ -109,7 +109,7 @@ TEST job_with_labels_alone_stops_no_prefetch(void)
 	PASS();
 }
 
-/* The same worker comes back, with what it has of these queued. */
+/* The worker reconnects and reports which of these attempts it has queued. */
 static void back(struct rig *rig, const char *name, uint64_t slots, const char *offers, const struct rig_attempt *queued,
 		 size_t n)
 {
@@ -124,7 +124,7 @@ static void back(struct rig *rig, const char *name, uint64_t slots, const char *
 	rig_step(rig, &input);
 }
 
-/* The worker came back with fewer slots and resources: it has as many queued jobs as it may ever have. */
+/* The worker reconnected with fewer slots and resources, and has as many queued jobs as its limit allows. */
 TEST worker_at_its_prefetch_limit_is_sent_no_more(void)
 {
 	enum { QUEUED = 1 + LIMIT_PREFETCH_MAX };
@@ -143,7 +143,7 @@ TEST worker_at_its_prefetch_limit_is_sent_no_more(void)
 	PASS();
 }
 
-/* Not even a worker with many running, short jobs. */
+/* A worker of an inactive pool is prefetched nothing, even if it runs many short jobs. */
 TEST worker_of_an_inactive_pool_is_prefetched_no_jobs(enum set_verb verb)
 {
 	struct rig *rig = rig_new();
@@ -174,7 +174,7 @@ TEST prefetched_jobs_are_spread_over_workers(void)
 	PASS();
 }
 
-/* Soft affinity is no reason to wait for a tape at the parent's worker. */
+/* A job with soft affinity isn't prefetched to its parent's worker to wait for a tape there. */
 TEST soft_affinity_causes_no_prefetch(void)
 {
 	struct rig *rig = rig_new();
@@ -200,7 +200,7 @@ TEST soft_affinity_causes_no_prefetch(void)
 	PASS();
 }
 
-/* Once only equals are there, they are sent ahead again. */
+/* Once only jobs with equal resources are left, they are prefetched again. */
 TEST prefetch_resumes_after_mixed_resources_have_ended(void)
 {
 	struct rig *rig = rig_new();
@@ -218,7 +218,7 @@ TEST prefetch_resumes_after_mixed_resources_have_ended(void)
 	PASS();
 }
 
-/* In use are slots; what was sent ahead has none. */
+/* The number of slots in use doesn't include prefetched jobs. */
 TEST prefetched_jobs_keep_no_slot_busy(void)
 {
 	struct rig *rig = rig_new();
@@ -237,7 +237,7 @@ TEST prefetched_jobs_keep_no_slot_busy(void)
 	PASS();
 }
 
-/* What is sent ahead is as much of a tenant's share as what starts at once. */
+/* A prefetched job is charged to its tenant's share like one that starts at once. */
 /* Two slots: full with 8 ahead of each, and one lost or lacking worker decides. */
 TEST prefetch_is_full_with_enough_jobs_of_all_classes(void)
 {

@@ -74,7 +74,9 @@ static uint64_t two_jobs(struct rig *rig, const char *tenant)
 	return rig_submit(rig, &graph);
 }
 
-/* An attempt is charged when it is assigned, however it ends. Then both tenants have had one, and age decides. */
+/*
+ * An attempt is charged when it is assigned, however it ends. After one attempt each, age decides between the tenants.
+ */
 TEST attempt_is_charged_once_to_its_tenant(bool comes_back)
 {
 	struct rig *rig = rig_new();
@@ -98,7 +100,7 @@ TEST attempt_is_charged_once_to_its_tenant(bool comes_back)
 	PASS();
 }
 
-/* Two jobs wait that must follow their parents. There is room for one, and it is at the other's worker. */
+/* Two jobs must follow their parents to different workers, and only the second one's worker has room. */
 TEST job_waiting_for_its_worker_lets_its_neighbour_go(void)
 {
 	static const char *const workers[] = { "u", "v" };
@@ -136,7 +138,10 @@ TEST job_waiting_for_its_worker_lets_its_neighbour_go(void)
 	PASS();
 }
 
-/* A cancelled job is still in the queue behind the job that waits for its worker. No job may wait for it. */
+/*
+ * A cancelled job is still in the queue behind the job that waits for its worker. The jobs behind both must not wait
+ * for it.
+ */
 TEST job_waiting_for_its_worker_lets_others_go_after_a_cancel(void)
 {
 	static const char *const workers[] = { "u", "v" };
@@ -174,7 +179,10 @@ TEST job_waiting_for_its_worker_lets_others_go_after_a_cancel(void)
 	PASS();
 }
 
-/* A job of another run is assigned meanwhile. The job parked behind the first one still has a free worker. */
+/*
+ * A job of another run is assigned meanwhile. The job that was parked behind the first job still has a free worker and
+ * starts.
+ */
 TEST job_waiting_for_its_worker_parks_no_job_behind_it(void)
 {
 	struct rig *rig = rig_new();
@@ -221,7 +229,10 @@ TEST job_waiting_for_its_worker_parks_no_job_behind_it(void)
 	PASS();
 }
 
-/* Jobs wait at the bound of a group, or of a run. Room comes while no slot is free: one job is in the queue, the next isn't yet. */
+/*
+ * Jobs wait at the bound of a group or of a run. The bound gets room while no slot is free, so only one of them enters
+ * the queue; a later one of higher priority must still come first.
+ */
 TEST priority_counts_among_jobs_at_a_bound(bool of_run, bool raised)
 {
 	struct rec_job_spec bounded = { .priority = 51 };
@@ -236,7 +247,7 @@ TEST priority_counts_among_jobs_at_a_bound(bool of_run, bool raised)
 		run[i] = of_run && i ? run[0] : submit(rig, "ana", of_run ? 3 : 1, bounded);
 	rig->max_jobs = 0;
 	rig_started(rig, first = rig_must_take(rig));
-	join(rig, "v", 1, "", "", "");           /* all but the first have been looked at */
+	join(rig, "v", 1, "", "", "");           /* all waiting jobs but the first have been examined in this turn */
 	set(rig, OBJECT_WORKER, SET_PAUSE, "v");
 	one(rig, (struct rec_job_spec){ .priority = 101 });
 	rig_done(rig, first, OUTCOME_EXIT, 0);
@@ -252,7 +263,7 @@ TEST priority_counts_among_jobs_at_a_bound(bool of_run, bool raised)
 	PASS();
 }
 
-/* The best job of the class has no room in its group. Then the class ranks by the job behind it. */
+/* The best job of the class finds no room in its group, so the class is ranked by the next job. */
 TEST class_ranks_by_its_best_job_that_may_start(void)
 {
 	struct rig *rig = rig_new();
@@ -274,7 +285,7 @@ TEST class_ranks_by_its_best_job_that_may_start(void)
 	PASS();
 }
 
-/* A class examined later has the writer. By then the reader of the first class is kept out. */
+/* The class of the writer is examined after that of the reader; the reader must be kept out all the same. */
 TEST class_ranks_without_readers_behind_a_writer(void)
 {
 	struct rec_job_spec reader = { .mode = EXEC_EXCLUSIVE, .priority = 81 };

@@ -36,7 +36,7 @@ TEST first_attempt_is_recalled_like_any_other(void)
 	second = rig_must_take(rig);
 	held[0] = (struct rec_held){ .job = first.job, .epoch = first.epoch, .phase = PHASE_QUEUED };
 	held[1] = (struct rec_held){ .job = second.job, .epoch = second.epoch, .phase = PHASE_RUNNING };
-	rig_hello_held(rig, "w", 1, held, 2);            /* with a slot less than it had */
+	rig_hello_held(rig, "w", 1, held, 2);            /* the worker reconnects with one slot less */
 	ASSERT_EQ(1, worker(rig, "w").prefetched);
 	join(rig, "v", 1, "", "", "");
 	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &last));
@@ -60,7 +60,7 @@ TEST recall_stops_when_free_slots_are_gone(void)
 	PASS();
 }
 
-/* Two jobs are on their way back, and one slot is left for them. */
+/* Two jobs are already being recalled, and one slot is free for them: no third one is recalled. */
 TEST recall_counts_jobs_already_recalled(void)
 {
 	struct rig *rig = rig_new();
@@ -92,7 +92,10 @@ TEST recall_is_only_for_a_worker_that_can_serve_the_job(void)
 	PASS();
 }
 
-/* Placement passes over the flapping worker: a recalled job would be prefetched again, and recalled, turn after turn. */
+/*
+ * Placement passes over the flapping worker, so a recalled job would be prefetched to the same worker again in every
+ * turn.
+ */
 TEST recall_is_not_for_a_flapping_worker(void)
 {
 	struct rig *rig = rig_new();
@@ -105,7 +108,7 @@ TEST recall_is_not_for_a_flapping_worker(void)
 	ASSERT_EQ(6, (int)out_of(rig, 6, (struct rec_job_spec){ 0 }));
 	ASSERT_EQ(5, (int)worker(rig, "w").prefetched);
 	ASSERT_EQ(0, (int)rig_frames(rig, OP_RECALL, NULL));
-	set(rig, OBJECT_WORKER, SET_PAUSE, "w");         /* there is nobody steady any more */
+	set(rig, OBJECT_WORKER, SET_PAUSE, "w");         /* no steady worker is left */
 	ASSERT_EQ(2, (int)rig_frames(rig, OP_RECALL, NULL));
 	rig_free(rig);
 	PASS();
@@ -142,7 +145,7 @@ TEST recall_leaves_jobs_that_have_a_slot(uint64_t slots)
 
 	join(rig, "w", slots, "", "tape=1", "");
 	run_short(rig, 8, 2, tape);
-	ASSERT_EQ(2, (int)out_of(rig, 2, tape));         /* one of them waits for the other's tape */
+	ASSERT_EQ(2, (int)out_of(rig, 2, tape));         /* one of them waits for the tape of the other */
 	load(rig, join(rig, "v", 2, "", "", ""), 600, 0);
 	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
 	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
@@ -169,7 +172,7 @@ TEST drain_recalls_jobs_that_have_not_started(void)
 	PASS();
 }
 
-/* The recalled job has its tape by now, and leaves it to the jobs behind it. */
+/* The job to be recalled has its tape by now and waits for nothing, so the recall must take a job behind it. */
 TEST recall_takes_only_jobs_behind_the_running(void)
 {
 	struct rig *rig = rig_new();
@@ -195,7 +198,7 @@ TEST recall_takes_only_jobs_behind_the_running(void)
 	PASS();
 }
 
-/* The cancelled job is still in the queue, and no job waits for it: a free slot is given a prefetched job. */
+/* A cancelled job that is still in the queue waits for no slot, so it mustn't prevent a recall. */
 TEST cancelled_job_in_the_queue_stops_no_recall(void)
 {
 	struct rig *rig = rig_new();
@@ -211,7 +214,10 @@ TEST cancelled_job_in_the_queue_stops_no_recall(void)
 	PASS();
 }
 
-/* The number of recalls at once is bounded; a worker that doesn't answer keeps no other worker's jobs waiting. */
+/*
+ * The number of recalls under way has a limit for each worker, so a worker that doesn't answer doesn't stop recalls
+ * from others.
+ */
 TEST unanswered_recalls_stop_no_others(void)
 {
 	struct rig *rig = rig_new();
@@ -254,7 +260,7 @@ static uint64_t one(struct rig *rig, struct rec_job_spec wanted)
 	return submit(rig, "ana", 1, wanted);
 }
 
-/* The cordoned worker has four slots, which don't count, and the other worker has one. */
+/* The four slots of the cordoned worker don't count as free; the other worker has one. */
 TEST recall_counts_only_slots_that_may_start_jobs(void)
 {
 	struct rig *rig = rig_new();
@@ -270,7 +276,7 @@ TEST recall_counts_only_slots_that_may_start_jobs(void)
 	PASS();
 }
 
-/* The recalled job waited for a tape and had no slot: another job lacks a slot as before. */
+/* A recalled job that waited for a tape had no slot, so its recall makes no slot free. */
 TEST recalled_job_without_a_resource_frees_no_slot(void)
 {
 	struct rig *rig = rig_new();
@@ -329,7 +335,7 @@ TEST drained_worker_that_reconnects_is_sent_the_recall_again(void)
 	PASS();
 }
 
-/* They would go to the same worker again: asking them back would move nothing. */
+/* A job that only one worker can run isn't recalled: it would be sent to the same worker again. */
 TEST job_with_one_possible_worker_is_not_recalled(void)
 {
 	struct rec_job_spec *job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reserved workers: whose free room is kept for a large job, and what others may still use. */
+/* Reserved workers: which worker's free room is kept for a large job, and what other jobs may still use. */
 #include "tests/unit/core_place.h"
 
 TEST reserved_worker_is_the_one_that_lacks_least(void)
@@ -27,7 +27,7 @@ TEST reserved_worker_is_the_one_that_lacks_least(void)
 	PASS();
 }
 
-/* Any job that ends there gives back a slot. */
+/* A worker that lacks a slot is nearer than one that lacks resources: any job that ends gives back a slot. */
 TEST missing_slot_counts_less_than_missing_resources(void)
 {
 	struct rig *rig = rig_new();
@@ -68,7 +68,7 @@ TEST jobs_behind_leave_the_reserved_room_free(void)
 	ASSERT_STR_EQ("", holder(rig, run, "over"));
 	ASSERT_STR_EQ("w", holder(rig, run, "apart"));
 	ASSERT_STR_EQ("w", holder(rig, run, "plain"));
-	ASSERT_STR_EQ("w", holder(rig, run, "last"));        /* who gives back the disk gives back a slot */
+	ASSERT_STR_EQ("w", holder(rig, run, "last"));        /* the job that returns the disk also returns its slot */
 	rig_run_one(rig, 0);
 	ASSERT_STR_EQ("w", holder(rig, run, "large"));
 	ASSERT_EQ(0, strcmp("", holder(rig, run, "over")));
@@ -96,7 +96,7 @@ TEST each_class_of_large_jobs_reserves_a_worker(void)
 	PASS();
 }
 
-/* Two workers of four tapes, two of them in use at each. */
+/* Make two workers with four tapes each, two of them in use. */
 static struct rig *two_half_full(void)
 {
 	struct rig *rig = rig_new();
@@ -127,7 +127,7 @@ TEST first_of_equal_workers_is_reserved_once_a_class(void)
 	PASS();
 }
 
-/* Hard affinity reserves the parent's worker; soft affinity the worker that lacks least. */
+/* For a job with hard affinity the parent's worker is reserved; with soft affinity, the worker that lacks least. */
 TEST job_with_hard_affinity_reserves_its_worker(void)
 {
 	for (int hard = 0; hard < 2; hard++) {
@@ -199,7 +199,7 @@ static uint64_t one(struct rig *rig, struct rec_job_spec wanted)
 	return submit(rig, "ana", 1, wanted);
 }
 
-/* Prefetched jobs behind the running one would take the slot that is reserved. */
+/* A reserved worker is prefetched no jobs, because they would take the reserved slot when the running job ends. */
 TEST reserved_worker_is_prefetched_no_jobs(void)
 {
 	struct rig *rig = rig_new();
@@ -240,7 +240,7 @@ TEST freed_resource_goes_to_the_prefetched_job_first(void)
 	PASS();
 }
 
-/* Who has what of a job that asks for both, and is told which worker is kept for it. */
+/* Who has which part of what the large job needs. Return the worker that is reserved for it. */
 static const char *kept_for_large(struct rig *rig, const char *on_a, const char *on_b, const char *large)
 {
 	struct graph graph = { 0 };
@@ -255,7 +255,10 @@ static const char *kept_for_large(struct rig *rig, const char *on_a, const char 
 	       worker(rig, "b").reserved == rig_named(rig, run, "large") ? "b" : "";
 }
 
-/* Half of the gpus is more than a tenth of the memory, though that is more bytes; and the other way round. */
+/*
+ * Missing resources are compared as shares of the request: half of the gpus is more than a tenth of the memory, though
+ * that is more in bytes.
+ */
 TEST missing_resources_are_compared_as_shares_of_the_request(const char *on_a, const char *on_b, const char *kept)
 {
 	struct rig *rig = rig_new();
@@ -267,7 +270,7 @@ TEST missing_resources_are_compared_as_shares_of_the_request(const char *on_a, c
 	PASS();
 }
 
-/* It comes back, and flaps. */
+/* Let the worker lose its connection often enough to flap; it is connected at the end. */
 static void flap(struct rig *rig, const char *name, uint64_t slots, const char *offers)
 {
 	for (int i = 0; i < LIMIT_FLAP_DROPS; i++)
@@ -275,7 +278,7 @@ static void flap(struct rig *rig, const char *name, uint64_t slots, const char *
 	join(rig, name, slots, "", offers, "");
 }
 
-/* What is kept on one that flaps is given to nobody while a steady one may have the job. */
+/* A flapping worker isn't reserved while a steady one could run the job: nobody would get its room. */
 TEST flapping_worker_is_not_reserved(void)
 {
 	struct rig *rig = rig_new();
@@ -295,7 +298,7 @@ TEST flapping_worker_is_not_reserved(void)
 	PASS();
 }
 
-/* Of all that it asks for together. */
+/* The reserved worker is the one that lacks least over all resources of the request together. */
 TEST reserved_worker_lacks_least_over_all_resources(void)
 {
 	struct rig *rig = rig_new();

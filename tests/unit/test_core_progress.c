@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs say about their progress: kept in memory while the attempt lives, and in no row. */
+/* Progress that jobs report: kept in memory while the attempt lives, never in a row. */
 #include "tests/unit/core_place.h"
 
 static struct rig *rig;
@@ -14,7 +14,7 @@ static void begin(uint64_t retry_max)
 	rig_started(rig, attempt);
 }
 
-/* Did the core take it? */
+/* Report progress; did the core accept it? */
 static bool say(uint64_t job, uint64_t epoch, uint64_t done, uint64_t total, const char *text)
 {
 	struct core_input input = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pruned runs: which may go, when, and what is known of them afterwards. */
+/* Pruned runs: which runs may be pruned, when, and what is known of them afterwards. */
 #include "tests/unit/core_prune.h"
 
-/* A new round of it, from its rows. */
+/* Open a new round of an ended run, from its rows. */
 static void rig_reopen(struct rig *rig, uint64_t run)
 {
 	struct row rows[64];
@@ -31,7 +31,7 @@ TEST whole_run_is_pruned_in_a_turn(void)
 	ASSERT_EQ(rows_left(rig, (int64_t)run), 0);
 	ASSERT(view_pruned(rig->core, run, NULL));
 	ASSERT_EQ(view_pruning_after(rig->core, 0, &rows), run);
-	ASSERT_FALSE(rows);              /* only its logs */
+	ASSERT_FALSE(rows);              /* only the logs may be pruned */
 	rig_restart(rig);
 	ASSERT_EQ(view_pruning_after(rig->core, 0, &rows), run);
 	gone = run;
@@ -71,7 +71,7 @@ TEST live_and_recent_runs_stay(void)
 	rig_step(rig, &input);
 	ASSERT(rig_run_row(rig, (int64_t)live));
 	rig_cancel(rig, ended, NULL);
-	/* It has ended, and not left memory. */
+	/* The run has ended but is still in memory. */
 	count = rows_of(rig, (int64_t)ended, rows);
 	input = prune_of(rig, rows, count);
 	rig_step(rig, &input);
@@ -104,7 +104,10 @@ TEST rows_read_before_a_retry_prune_no_run(void)
 	PASS();
 }
 
-/* It had ended and not left memory: who prunes the logs of the rows that were read would write its letters anew. */
+/*
+ * The run's dead letter was discarded after its rows were read: pruning its logs from those rows would write the letter
+ * again.
+ */
 TEST rows_read_before_a_discard_prune_no_logs(void)
 {
 	struct rig *rig = rig_new();
@@ -127,7 +130,10 @@ TEST rows_read_before_a_discard_prune_no_logs(void)
 	PASS();
 }
 
-/* Also when it is the latest that anybody knows of, or nothing would ever go on a cluster that is idle. */
+/*
+ * The rows of a run read after a retry prune it, even if it is the newest run that is known; otherwise nothing would be
+ * pruned on an idle cluster.
+ */
 TEST rows_read_after_a_retry_prune_the_run(void)
 {
 	struct rig *rig = rig_new();
@@ -155,7 +161,7 @@ TEST runs_offered_together_go_together_and_no_other(void)
 	count = rows_of(rig, (int64_t)one, rows);
 	count += rows_of(rig, (int64_t)two, rows + count);
 	ASSERT_EQ(2, rows_of(rig, (int64_t)third, behind));
-	rows[count] = behind[1];         /* not offered any more */
+	rows[count] = behind[1];         /* the row isn't offered any more */
 	input = prune_of(rig, rows, count);
 	rig_step(rig, &input);
 	ASSERT_EQ(0, rows_left(rig, (int64_t)one));
@@ -196,7 +202,7 @@ TEST pruned_run_is_not_reopened(void)
 	struct core_input input = { .kind = INPUT_REOPEN, .conn = 9, .request = 1 };
 	size_t count = rows_of(rig, (int64_t)run, rows);
 
-	/* The bytes behind the rows go with them here; only their numbers are looked at. */
+	/* The bytes behind these rows may be stale: pruning looks at the numbers alone. */
 	prune(rig, (int64_t)run);
 	input.reopen.act = (struct input_act){ .verb = ACT_RETRY, .run = run, .value = RETRY_ALL };
 	input.reopen.rows = rows;
@@ -265,7 +271,7 @@ static enum prune_word word_of(const struct rig *rig, const struct row *run, boo
 	return view_prunable(rig->core, &run->run, &rule);
 }
 
-/* A sub-run goes only when what it is within has ended; its logs may go before. */
+/* A sub-run is pruned only after the run around it has ended; its logs may be pruned earlier. */
 TEST sub_run_stays_while_its_parent_run_is_live(void)
 {
 	struct rig *rig = rig_new();
@@ -283,7 +289,7 @@ TEST sub_run_stays_while_its_parent_run_is_live(void)
 	PASS();
 }
 
-/* The clock was set back since the run ended: its logs are gone all the same, and aren't looked for again. */
+/* The clock was set back after the run ended: its logs are gone all the same and aren't searched again. */
 TEST logs_pruned_by_an_earlier_clock_are_gone(void)
 {
 	struct rig *rig = rig_new();
@@ -315,7 +321,7 @@ TEST pruned_logs_are_not_pruned_again(void)
 	ASSERT_EQ(PRUNE_GONE, word_of(rig, rows, true));
 	ASSERT_EQ(PRUNE_GONE, word_of(rig, rows, false));
 	more(rig, &run, 1);
-	/* It ended, and they went, within a millisecond. */
+	/* The run ended and its logs were pruned within one millisecond. */
 	ASSERT_EQ(rows[0].run.ended_ms, rows[0].run.logs_gone_ms);
 	ASSERT_EQ(PRUNE_GONE, word_of(rig, rows, true));
 	ASSERT_EQ(PRUNE_GOES, word_of(rig, rows, false));
@@ -356,7 +362,7 @@ TEST pruned_numbers_are_kept_by_day(void)
 	PASS();
 }
 
-/* None of them beside another, over a restart. */
+/* No two of the pruned numbers are neighbours; all are known after a restart. */
 TEST scattered_pruned_numbers_are_kept_separately(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that are pruned in pieces: what is left of them, and which of their rows a start refuses. */
+/* Runs that are pruned in several steps: what is left after each, and which rows a start refuses. */
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_prune.h"
 #include "tests/unit/core_rows.h"
@@ -32,7 +32,7 @@ TEST large_run_is_pruned_in_pieces(void)
 	PASS();
 }
 
-/* Offers these in a turn that has room for so many rows. */
+/* Offer these rows to the core in a turn that has room for so many changes. */
 static void prune_room(struct rig *rig, const struct row *rows, size_t count, uint64_t room)
 {
 	struct core_input input = prune_of(rig, rows, count);
@@ -41,7 +41,7 @@ static void prune_room(struct rig *rig, const struct row *rows, size_t count, ui
 	rig_step(rig, &input);
 }
 
-/* A row a turn: how many turns it takes until none is left, or 0 when a turn took another number. */
+/* Prune one row per turn. Return the number of turns until none is left, or 0 if a turn pruned another number. */
 static unsigned row_by_row(struct rig *rig, uint64_t run)
 {
 	unsigned turns = 0;
@@ -68,7 +68,7 @@ TEST turn_prunes_no_more_rows_than_it_has_room_for(void)
 	count += rows_of(rig, (int64_t)two, rows + count);
 	prune_room(rig, rows, count, 1);
 	ASSERT(view_pruned(rig->core, one, NULL));
-	ASSERT_EQ(4, rows_left(rig, (int64_t)one));      /* of what it had: the graph, three jobs */
+	ASSERT_EQ(4, rows_left(rig, (int64_t)one));      /* left of the run: its graph and three jobs */
 	ASSERT_FALSE(view_pruned(rig->core, two, NULL));
 	ASSERT_EQ(4, row_by_row(rig, one));
 	ASSERT_EQ(0, rows_left(rig, (int64_t)one));
@@ -88,7 +88,7 @@ static void grow_plain(struct rig *rig, uint64_t run, const char *one, const cha
 	CHECK(grow(rig, run, &graph, "") != 0);
 }
 
-/* Between its jobs and those that came later are others' jobs. */
+/* Between the run's first jobs and its added jobs are numbers of other runs' jobs, which must stay. */
 TEST added_jobs_are_pruned_and_none_in_between(void)
 {
 	struct rig *rig = rig_new();
@@ -113,7 +113,7 @@ TEST added_jobs_are_pruned_and_none_in_between(void)
 	PASS();
 }
 
-/* What is left is named as few ranges as it is. */
+/* What is left is recorded in as few ranges as possible. */
 TEST consecutive_jobs_are_one_range(void)
 {
 	struct rig *rig = rig_new();
@@ -132,7 +132,7 @@ TEST consecutive_jobs_are_one_range(void)
 	PASS();
 }
 
-/* A part of an older version may hold none. */
+/* A part of a run written by an older version may have no jobs. */
 TEST part_without_jobs_prunes_none(void)
 {
 	struct rig *rig = rig_new();
@@ -148,7 +148,7 @@ TEST part_without_jobs_prunes_none(void)
 	PASS();
 }
 
-/* A start knows of no logs that went: until it is said again, they are still to be removed. */
+/* After a start the core doesn't know that logs were removed, so the runs stay listed until that is reported again. */
 TEST start_keeps_runs_whose_logs_may_remain(void)
 {
 	struct rig *rig = rig_new();
@@ -160,7 +160,7 @@ TEST start_keeps_runs_whose_logs_may_remain(void)
 	more(rig, NULL, 0);
 	ASSERT_EQ(run, view_pruning_after(rig->core, 0, &rows));
 	ASSERT_FALSE(rows);
-	more(rig, (uint64_t[]){ run + 1, run }, 2);      /* one of which nothing is known, and this */
+	more(rig, (uint64_t[]){ run + 1, run }, 2);      /* an unknown run, and this one */
 	ASSERT_EQ(0, view_pruning_after(rig->core, 0, &rows));
 	rig_free(rig);
 	PASS();
@@ -195,7 +195,10 @@ TEST logs_pruned_first_keep_the_run_going(void)
 	PASS();
 }
 
-/* Runs 1 and 3 were pruned, and much of 3 is left: jobs 5 and 6; of run 2 the logs are going; run 4 is there. */
+/*
+ * Make rows of four runs: 1 and 3 were pruned, with jobs 5 and 6 of run 3 left over; the logs of run 2 are being
+ * removed; run 4 is whole.
+ */
 static struct rig *rig_half_way(void)
 {
 	struct rig *rig = rig_new();
@@ -233,7 +236,7 @@ TEST contradictory_numbers_of_pruned_runs_are_refused(void)
 	WITH(three->first, 1, "pruned runs 1 to 3: they are stored twice, or above next_run");
 	WITH(three->last, 5, "pruned runs 3 to 5: they are stored twice, or above next_run");
 	WITH(three->last, INT64_MIN, "they are stored twice, or above next_run");
-	/* The later one first: a range that ends where another begins is there twice as well. */
+	/* Two ranges in the wrong order; also refused if one ends where the other begins. */
 	one->first = one->last = 3;
 	three->first = 2;
 	ASSERT(says(rig, "pruned runs 2 to 3: they are stored twice, or above next_run"));
@@ -256,8 +259,8 @@ TEST contradictory_rests_of_pruned_runs_are_refused(void)
 	ASSERT(says(rig, "loads"));
 	WITH(logs->run, 0, bad);
 	WITH(logs->run, -1, bad);
-	WITH(logs->run, 5, bad);         /* over all that ever were */
-	WITH(logs->run, 1, bad);         /* its run isn't there any more */
+	WITH(logs->run, 5, bad);         /* a number beyond the last run */
+	WITH(logs->run, 1, bad);         /* the run doesn't exist any more */
 	WITH(logs->run, 3, bad);
 	WITH(logs->parts, 1, bad);
 	logs->part_cost = 1;
@@ -265,7 +268,7 @@ TEST contradictory_rests_of_pruned_runs_are_refused(void)
 	WITH(logs->logs_only, 0, bad);
 	WITH(three->run, 1, "loads");
 	WITH(three->run, 2, bad);
-	WITH(three->run, 4, bad);        /* nobody pruned it */
+	WITH(three->run, 4, bad);        /* the run was never pruned */
 	WITH(three->logs_only, 1, bad);
 	WITH(three->parts, -1, bad);
 	WITH(three->part_cost, -1, bad);
@@ -274,7 +277,7 @@ TEST contradictory_rests_of_pruned_runs_are_refused(void)
 	ASSERT(says(rig, bad));
 	logs->run = 3;
 	logs->logs_only = 0;
-	ASSERT(says(rig, bad));          /* two of one run */
+	ASSERT(says(rig, bad));          /* two rows for one run */
 	rig_free(rig);
 	PASS();
 }
@@ -326,7 +329,7 @@ SUITE(core_pruning)
 	RUN_TEST(jobs_that_never_existed_are_refused);
 }
 
-/* What people said of its gates goes with the run. */
+/* Decisions on a run's gates are pruned with the run. */
 TEST votes_are_pruned_with_their_run(void)
 {
 	struct rig *rig = rig_new();
@@ -347,7 +350,7 @@ TEST votes_are_pruned_with_their_run(void)
 	PASS();
 }
 
-/* Who reads a letter wants to see what its job said. */
+/* Logs of a run with dead letters stay, because the reader of a letter wants to see the job's output. */
 TEST logs_of_a_run_with_dead_letters_stay(void)
 {
 	struct rig *rig = rig_new();
@@ -368,7 +371,7 @@ TEST logs_of_a_run_with_dead_letters_stay(void)
 	PASS();
 }
 
-/* Also of one that had not left memory: it was another run when it ended again. */
+/* Rows read before a new round don't prune the run, even if it never left memory: it may have ended again since. */
 TEST rows_read_before_a_new_round_prune_no_run(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run that comes back into memory is what it was, but for the jobs that are done again. */
+/* A run that is loaded into memory again is unchanged except for the jobs that get a new round. */
 #include <stdlib.h>
 #include "proto/dead.h"
 #include "proto/expr.h"
@@ -13,7 +13,7 @@ static int row_order(const void *a, const void *b)
 	return (one->job.job > other->job.job) - (one->job.job < other->job.job);
 }
 
-/* The rows of a run, as the store would give them. */
+/* Collect the rows of a run as the store would return them. */
 static size_t stored_rows(const struct rig *rig, uint64_t run, struct row *rows)
 {
 	static const enum row_table tables[] = { TABLE_run, TABLE_spec, TABLE_job };
@@ -45,7 +45,7 @@ static void retry_again(struct rig *rig, uint64_t run, const char *job, const st
 	rig_step(rig, &input);
 }
 
-/* Of one job after the other: each fails, and the run leaves memory. */
+/* Make a run whose jobs fail one after another and which has left memory. */
 static uint64_t failed_run(struct rig *rig, const char *tenant, const char *concurrency)
 {
 	struct graph graph = { 0 };
@@ -120,7 +120,9 @@ TEST reopened_run_keeps_its_bound(void)
 	PASS();
 }
 
-/* What is done again has its priority and its epoch, which only grows; the others are as they were. */
+/*
+ * In a reopened run, retried jobs keep their priority and count on from their last epoch; all other jobs are unchanged.
+ */
 TEST reopened_run_keeps_its_other_jobs(void)
 {
 	struct rig *rig = rig_new();
@@ -156,7 +158,7 @@ static struct slice code_of(struct graph *graph, struct expr_step step)
 	return code;
 }
 
-/* How many passes it had, which run was its own, and that nobody wanted it. */
+/* A reopened run knows each job's passes, its sub-run, and whether its condition was false. */
 TEST reopened_run_keeps_passes_sub_runs_and_conditions(void)
 {
 	struct rig *rig = rig_new();
@@ -247,7 +249,10 @@ static size_t rows_of_run(const struct rig *rig, struct row rows[8])
 	return count;
 }
 
-/* It had left memory, and came up again on a machine that thinks it is an hour earlier. */
+/*
+ * The machine restarted with a clock that is an hour behind: the reopened run must not appear as submitted in the
+ * future.
+ */
 TEST reopened_run_was_not_submitted_in_the_future(void)
 {
 	struct core_input input = { .kind = INPUT_REOPEN, .conn = 1000000 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Resources, scores, affinity, pools: who gets what, and that a worker never has more than it offers. */
+/*
+ * Resources, scores, affinity, pools: which worker gets which job, and that a worker's jobs never use more than it
+ * offers.
+ */
 #include "tests/unit/core_rig.h"
 
 #include "proto/reasons.h"
@@ -108,7 +111,7 @@ static uint64_t hello_holding(struct rig *rig, const char *offer, struct rig_att
 	return input.conn;
 }
 
-/* It offers less than before, and what runs there goes on. */
+/* The worker reconnects with a smaller offer; the running job goes on. */
 TEST running_job_keeps_its_resources_when_the_offer_shrinks(void)
 {
 	for (int once = 0; once < 2; once++) {
@@ -124,7 +127,7 @@ TEST running_job_keeps_its_resources_when_the_offer_shrinks(void)
 		first.conn = hello(rig, "w", 8, "cpus=4000", "");
 		first = rig_must_take(rig);
 		rig_started(rig, first);
-		if (once) {                      /* it is given up, and was there all the while */
+		if (once) { /* the connection is given up, though the worker was alive all the time */
 			rig_gone(rig, first.conn);
 			rig_pass(rig, LIMIT_GRACE_MS);
 			ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "a"));
@@ -142,7 +145,7 @@ TEST running_job_keeps_its_resources_when_the_offer_shrinks(void)
 	PASS();
 }
 
-/* It may go on for a while, also when the master was restarted meanwhile. */
+/* A stopping job may run on for a while, so it keeps its resources, also after a restart of the master. */
 TEST stopping_job_keeps_its_resources(void)
 {
 	struct rig *rig = rig_new();
@@ -173,8 +176,7 @@ TEST stopping_job_keeps_its_resources(void)
 	PASS();
 }
 
-/* A job of 16 cpus among a stream of small ones that are as old or younger: its worker fills up for it. */
-/* Connects and is gone, more often than one may. */
+/* Let the worker connect and drop more often than it may without flapping. */
 static void flap(struct rig *rig, const char *name, uint64_t slots, const char *offers)
 {
 	for (int i = 0; i < LIMIT_FLAP_DROPS; i++)
@@ -198,7 +200,7 @@ TEST large_job_does_not_starve(bool flaps)
 		snprintf(name, sizeof(name), "t%d", i);
 		graph_asks(&graph, name, "cpus=1000");
 	}
-	/* The only one there is keeps room though it flaps. */
+	/* The only worker reserves room even though it flaps. */
 	if (flaps)
 		flap(rig, "w", 32, "cpus=16000");
 	run = rig_submit(rig, &graph);
@@ -220,7 +222,7 @@ TEST large_job_does_not_starve(bool flaps)
 	PASS();
 }
 
-/* What asks for nothing of it goes past a gpu job that waits. */
+/* Jobs that need no gpu pass a job that waits for one. */
 TEST plain_jobs_flow_past_a_waiting_gpu_job(void)
 {
 	struct rig *rig = rig_new();
@@ -251,7 +253,7 @@ static uint64_t one_more(struct rig *rig)
 	return rig->assigned[0].conn;
 }
 
-/* The score is a sum: at 89 % the one that has less on its slots wins, at 90 % it is passed over. */
+/* A worker's score is a sum: at 89 % of a resource the worker with fewer busy slots wins, at 90 % it is passed over. */
 TEST overload_begins_at_90_percent(void)
 {
 	struct rig *rig = rig_new();
@@ -264,7 +266,9 @@ TEST overload_begins_at_90_percent(void)
 	for (int i = 0; i < 8; i++)
 		ASSERT_EQ(b, one_more(rig));
 	set(rig, OBJECT_WORKER, "a", SET_RESUME);
-	/* a has 9 of 10 slots: passed over although its score is lower; then nobody else would do. */
+	/*
+	 * Worker a has 9 of 10 slots in use: it is passed over although its score is lower. When b is too, a is chosen.
+	 */
 	beat(rig, b, 890);
 	ASSERT_EQ(b, one_more(rig));
 	beat(rig, b, 900);
@@ -273,7 +277,7 @@ TEST overload_begins_at_90_percent(void)
 	PASS();
 }
 
-/* Likewise of gpus: b has none of its slots in use, and is passed over for one with 9 of 10 from 90 % on. */
+/* The same with gpus: b has no slot in use, and is passed over once 9 of its 10 gpus are in use. */
 TEST overload_of_gpus_begins_at_90_percent(void)
 {
 	struct rig *rig = rig_new();
@@ -286,7 +290,7 @@ TEST overload_of_gpus_begins_at_90_percent(void)
 	set(rig, OBJECT_WORKER, "b", SET_PAUSE);
 	ASSERT_EQ(a, one_more(rig));
 	set(rig, OBJECT_WORKER, "b", SET_RESUME);
-	/* a has 9 of 10 now, which is too much, and b isn't there yet. */
+	/* Worker a has 9 of 10 now, which is overload; b isn't overloaded yet. */
 	ASSERT_EQ(b, one_more(rig));
 	beat_gpu(rig, b, 900);
 	ASSERTm("both are: the lower score decides, which is that of slots alone", a == one_more(rig));
@@ -385,7 +389,7 @@ TEST flapping_worker_is_passed_over(void)
 	conn = hello(rig, "flaps", 8, "cpus=1000", "");
 	ASSERT(view_worker(rig->core, 1, &rig->arena, &row));
 	ASSERT(row.rest_ms > 0);
-	ASSERT_EQ(conn, one_more(rig));          /* nobody else would do */
+	ASSERT_EQ(conn, one_more(rig));          /* no other worker could run the job */
 	steady = hello(rig, "steady", 8, "cpus=1000", "");
 	for (int i = 0; i < 6; i++)
 		ASSERT_EQ(steady, one_more(rig));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results of workers: numbers, times and outcomes that can't be, stale ones, and repeated ones. */
+/* Results from workers: impossible numbers, times and outcomes; stale results; repeated ones. */
 #include "proto/dead.h"
 #include "tests/unit/core_rig.h"
 
@@ -22,7 +22,7 @@ static void say_done(struct rig *rig, struct rig_attempt attempt, struct rec_don
 	rig_step(rig, &input);
 }
 
-/* Its worker never said that it had, but the result does. */
+/* The start was never reported, but the result has a start time: it counts as a try. */
 TEST result_with_start_time_counts_as_try(void)
 {
 	struct rig *rig = rig_new();
@@ -90,7 +90,7 @@ TEST result_from_another_worker_changes_nothing(void)
 	other.epoch++;
 	rig_done(rig, other, OUTCOME_EXIT, 0);
 	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, attempt.job));
-	other.job = attempt.job + 1;             /* there is no such job, and none before the first */
+	other.job = attempt.job + 1;             /* no such job exists, nor one before the first */
 	rig_started(rig, other);
 	rig_done(rig, other, OUTCOME_EXIT, 0);
 	ASSERT_EQ(1, rig_frames(rig, OP_ACK, NULL));
@@ -104,7 +104,7 @@ TEST result_from_another_worker_changes_nothing(void)
 	PASS();
 }
 
-/* Also when it was to be stopped, and nobody minds how it ended. */
+/* An impossible outcome of a job that is being stopped is recorded as "exit unknown". */
 TEST impossible_outcome_of_stopped_job_is_exit_unknown(void)
 {
 	static const enum outcome outcomes[] = { OUTCOME_NONE, OUTCOME_LOST, OUTCOME_COUNT, OUTCOME_COUNT + 7 };
@@ -159,7 +159,10 @@ TEST numbers_of_result_are_clamped(void)
 	PASS();
 }
 
-/* A worker whose clock is nonsense, or that says so, doesn't make rows that no master could load. */
+/*
+ * Times that are impossible, because of a worker's clock or a faulty worker, must not produce rows that a master
+ * refuses to load.
+ */
 TEST impossible_times_are_dropped(void)
 {
 	static const int64_t times[] = { INT64_MIN, -1, INT64_MAX / 2 + 1, INT64_MAX };
@@ -191,7 +194,7 @@ TEST impossible_times_are_dropped(void)
 	PASS();
 }
 
-/* What isn't an outcome that a worker can know is one that nobody saw. */
+/* An outcome that a worker can't report counts as a crash. */
 TEST impossible_outcome_counts_as_crash(void)
 {
 	static const enum outcome outcomes[] = { OUTCOME_NONE, OUTCOME_LOST, OUTCOME_COUNT, OUTCOME_COUNT + 7 };
@@ -274,7 +277,10 @@ TEST stale_results_are_acknowledged_not_applied(void)
 	ASSERT_EQ(1, rig_frames(rig, OP_ACK, NULL));
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
 
-	/* From a connection that isn't a worker's: acknowledged, the result would be dropped unread. */
+	/*
+	 * A result from a connection that isn't a worker's is refused; if it were acknowledged, its sender would drop
+	 * it.
+	 */
 	wrong.conn = other;
 	rig_done(rig, wrong, OUTCOME_EXIT, 0);
 	ASSERT_EQ(0, rig_frames(rig, OP_ACK, NULL));
@@ -291,7 +297,7 @@ TEST stale_results_are_acknowledged_not_applied(void)
 	PASS();
 }
 
-/* Some of what it says in one frame is of attempts that were lost and given out again. */
+/* A frame may report attempts that were lost and assigned again; the reports behind them still count. */
 TEST reports_behind_stale_one_count(void)
 {
 	struct rig *rig = rig_new();
@@ -317,7 +323,7 @@ TEST reports_behind_stale_one_count(void)
 	rig_step(rig, &input);
 	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 2));
-	ASSERT_EQ(7, rig_job(rig, 2).started_ms);        /* as it says, not when that was heard */
+	ASSERT_EQ(7, rig_job(rig, 2).started_ms);        /* the worker's time, not the time at which the report came */
 	input = (struct core_input){ .kind = INPUT_DONE, .conn = rig->conn };
 	input.done.at = done;
 	input.done.n = 2;
@@ -351,7 +357,7 @@ static struct rec_worker_row worker_row(struct rig *rig, uint64_t number)
 	return row;
 }
 
-/* How many jobs are sent ahead to a worker of one slot after eight results of 10 ms and another one? */
+/* Number of jobs prefetched to a worker with one slot after eight results of 10 ms and one more result. */
 static uint64_t prefetched_after(enum outcome outcome, uint64_t last_ms)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Retries: which jobs a new round or try takes, and what holds and crashes do to it. */
+/*
+ * Retries: which jobs a retry selects, whether it gives them a new round or another try, and how holds and crashes
+ * matter.
+ */
 #include "proto/limits.h"
 #include "tests/unit/core_rig.h"
 
@@ -24,7 +27,7 @@ TEST retry_of_failed_jobs_takes_denied_and_cancelled_ones(void)
 	}
 	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
 	rig_act(rig, ACT_REQUEUE, run, "", 0);
-	ASSERT_EQ(1, rig->ok.count);             /* the letter, and nothing that was cancelled */
+	ASSERT_EQ(1, rig->ok.count);             /* the dead letter is retried, but no cancelled job */
 	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "gone"));
 	rig_done(rig, rig_must_take(rig), OUTCOME_EXIT, 1);
 	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);
@@ -68,7 +71,7 @@ static const struct row_attempt *kept(const struct rig *rig, size_t at)
 	return &rig->tables[TABLE_attempt].at[at].row.attempt;
 }
 
-/* The row of a job tells of its last try, so what became of an earlier one needs a row of its own. */
+/* A job's row describes its last try, so each earlier try gets a row of its own. */
 TEST retry_and_new_round_keep_what_became_of_the_try(void)
 {
 	struct rig *rig = rig_new();
@@ -106,7 +109,7 @@ TEST retry_and_new_round_keep_what_became_of_the_try(void)
 	PASS();
 }
 
-/* What a worker gave back without starting it was no try. */
+/* An attempt that a worker gave back without starting it isn't kept as a try. */
 TEST try_that_never_started_is_not_kept(void)
 {
 	struct rig *rig = rig_new();
@@ -121,7 +124,7 @@ TEST try_that_never_started_is_not_kept(void)
 	PASS();
 }
 
-/* A loop without end doesn't fill the store. */
+/* Only the newest tries are kept, so that an endless loop doesn't fill the store. */
 TEST newest_tries_alone_are_kept(void)
 {
 	struct rig *rig = rig_new();

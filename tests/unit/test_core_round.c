@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* New rounds: what a retry opens again, and what stays; of live runs, of ended ones, of those that left. */
+/* New rounds: which jobs a retry opens again, and which stay, in live runs, ended runs, and runs that left memory. */
 #include "tests/unit/core_rig.h"
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
 
-/* a fails; b and then c need it; d is for its failure; e is apart. */
+/* Make a run in which a fails; b needs a, c needs b; d needs a's failure; e is independent. */
 static uint64_t failed_run(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -197,7 +197,7 @@ static void graph_gate(struct graph *graph, const char *name, const char *needs)
 	job->argv.n = 0;
 }
 
-/* What was asked about an old result is asked anew, and what was said of it is void. */
+/* A gate that was asked about an old result goes back to waiting, and its votes are void. */
 TEST retry_sends_open_gate_back_to_waiting(void)
 {
 	struct rig *rig = rig_new();
@@ -235,7 +235,7 @@ TEST retry_sends_open_gate_back_to_waiting(void)
 	PASS();
 }
 
-/* Of what hasn't begun nothing went ahead on the old result. */
+/* Jobs that haven't started on the old result go back to waiting. */
 TEST retry_sends_ready_and_delayed_back_to_waiting(void)
 {
 	struct rig *rig = rig_new();
@@ -268,7 +268,7 @@ TEST retry_sends_ready_and_delayed_back_to_waiting(void)
 	PASS();
 }
 
-/* A question whose answer decides nothing isn't asked. */
+/* A decided gate isn't asked again if its answer no longer decides anything. */
 TEST gate_in_use_stays_decided(void)
 {
 	struct rig *rig = rig_new();
@@ -302,7 +302,7 @@ TEST gate_in_use_stays_decided(void)
 	PASS();
 }
 
-/* The rows of a run as the store would give them. */
+/* Collect the rows of a run as the store would return them. */
 static size_t rows_of_run(const struct rig *rig, int64_t run, struct row *rows)
 {
 	static const enum row_table tables[] = { TABLE_run, TABLE_spec, TABLE_job };
@@ -364,7 +364,7 @@ TEST retry_brings_run_back_into_memory(void)
 	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, run));
 	ASSERT_EQ(RUN_SUCCEEDED, rig_run_state(rig, later));
 
-	/* Nothing to do: it leaves again, and comes back again. */
+	/* With nothing to do the run leaves memory again, and is loaded again. */
 	core_sweep(rig->core, UINT64_MAX);
 	count = rows_of_run(rig, (int64_t)run, rows);
 	reopen(rig, run, rows, count);
@@ -374,7 +374,7 @@ TEST retry_brings_run_back_into_memory(void)
 	core_check(rig->core);
 	ASSERT_EQ(0, view_job_at(rig->core, run, 0));
 
-	/* Rows that contradict each other are refused, and nothing of them stays. */
+	/* Contradicting rows of a reopened run are refused, and nothing of it stays in memory. */
 	rows[2].job.state = STATE_RUNNING;
 	reopen(rig, run, rows, count);
 	ASSERT_EQ(ERR_STORE_TRUST, rig->error.code);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* New rounds at their edges: as many as there can be, what alone opens, and which gates are asked again. */
+/* New rounds at their limits: the highest round, retries of single jobs, and which gates are asked again. */
 #include "proto/expr.h"
 #include "tests/unit/core_why.h"
 #include "tests/unit/core_grow.h"
@@ -27,7 +27,7 @@ static struct rig_attempt started(struct rig *rig)
 	return attempt;
 }
 
-/* The store says that the job had as many rounds as can be counted. */
+/* Change the stored row so that the job has had the highest possible number of rounds. */
 static void at_last_round(struct rig *rig, uint64_t run, const char *name)
 {
 	int64_t serial = (int64_t)rig_named(rig, run, name);
@@ -84,7 +84,7 @@ TEST push_back_beyond_last_round_is_refused(void)
 	PASS();
 }
 
-/* It waits as one that never began: of what it came to before nothing is shown. */
+/* A job in a new round looks like one that never started: nothing of its earlier end is shown. */
 TEST new_round_keeps_no_facts(void)
 {
 	struct rig *rig = rig_new();
@@ -117,7 +117,7 @@ TEST new_round_keeps_no_facts(void)
 	PASS();
 }
 
-/* Who sent it back meant that round: what it is done again for later is another thing. */
+/* The reason of a push back is given in that round only, not in later rounds of the job. */
 TEST pushback_reason_is_of_one_round(void)
 {
 	struct rig *rig = rig_new();
@@ -143,7 +143,7 @@ TEST pushback_reason_is_of_one_round(void)
 	PASS();
 }
 
-/* A sub-run is of one round, too. */
+/* A sub-run belongs to one round, so a new round has none yet. */
 TEST new_round_has_no_sub_run_yet(void)
 {
 	struct rig *rig = rig_new();
@@ -175,7 +175,7 @@ TEST new_round_has_no_sub_run_yet(void)
 
 /* --- which gates are asked again --- */
 
-/* What was asked of an old result is void, also where all that the gate leads to is under way or has ended. */
+/* A retry asks a gate about an old result again, even if all jobs behind the gate run or have ended. */
 TEST retry_sends_gate_back_whatever_its_children_do(void)
 {
 	struct rig *rig = rig_new();
@@ -204,7 +204,7 @@ TEST retry_sends_gate_back_whatever_its_children_do(void)
 	PASS();
 }
 
-/* A command is done again, whatever went ahead on what it did; only a question may be left out. */
+/* A retry runs a command again whatever has followed from its old result; only a gate may be left out. */
 TEST retry_opens_command_whose_child_runs(void)
 {
 	for (int kind = 0; kind < 3; kind++) {
@@ -252,7 +252,7 @@ TEST retry_opens_command_whose_child_runs(void)
 	PASS();
 }
 
-/* Of a fan-out of which one has no child and hasn't ended, and the other's answer let something through. */
+/* Make a fan-out of gates: one has no child and is open; the answer of the other has let a job start. */
 TEST retry_names_gate_that_would_decide_nothing(void)
 {
 	struct rig *rig = rig_new();
@@ -288,7 +288,7 @@ static struct slice code_of(struct graph *graph, const struct expr_step *steps, 
 	return copy;
 }
 
-/* Its needs count in expressions only. */
+/* Make a job whose parents count only in an expression. */
 static struct rec_job_spec *asking_job(struct graph *graph, const char *name, const char *needs)
 {
 	struct rec_job_spec *job = graph_job(graph, name, needs);
@@ -298,7 +298,7 @@ static struct rec_job_spec *asking_job(struct graph *graph, const char *name, co
 	return job;
 }
 
-/* What queues because of another one doesn't wait again for what waits again. */
+/* With --only, children that are queued because of another parent stay queued. */
 TEST retry_only_sends_back_children_alone(void)
 {
 	static const struct expr_step either[] = { { EXPR_STATE, 0, 2, 1u << STATE_SUCCEEDED }, { EXPR_GATE, 1, 2, 0 } };
@@ -328,7 +328,7 @@ TEST retry_only_sends_back_children_alone(void)
 	PASS();
 }
 
-/* Whose end made the condition false is known in each round. */
+/* Explain names the job whose end made the condition false, in each round. */
 TEST explain_names_false_condition_in_each_round(void)
 {
 	static const struct expr_step three[] = { { EXPR_CODE, 0, EXPR_EQ, 3 } };
@@ -368,7 +368,10 @@ SUITE(round_edges)
 	RUN_TEST(explain_names_false_condition_in_each_round);
 }
 
-/* It has begun on the old result, be it that it is only delayed by now: between two tries, or before the first. */
+/*
+ * A child in state delayed, before its first try or between tries, goes back to waiting: it was started by the old
+ * result.
+ */
 TEST retry_sends_delayed_child_back_to_waiting(void)
 {
 	for (int tried = 0; tried < 2; tried++) {
@@ -399,7 +402,7 @@ TEST retry_sends_delayed_child_back_to_waiting(void)
 	PASS();
 }
 
-/* Of each of those that are run again alone, what hasn't begun waits. */
+/* With --only on a fan-out, the queued children of each member go back to waiting. */
 TEST retry_only_of_fan_out_sends_back_queued_children(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Schedules: each time begins one run; what was missed, what overlaps, restarts, and wall clocks that are set. */
+/* Schedules: each due time starts one run; missed times, overlaps, restarts, and wall clocks that are set. */
 #include "tests/unit/core_schedule.h"
 
 static void add_keyed(struct rig *rig, uint8_t key, uint8_t digest, const char *cron)
@@ -92,7 +92,7 @@ TEST overlap_skips_queues_or_allows(void)
 	PASS();
 }
 
-/* All that was missed is wanted, and two may not live at once: one after the other. */
+/* All missed times are to be made up for, and only one run may live at once: they start one after another. */
 TEST missed_times_queue_behind_each_other(void)
 {
 	struct rig *rig = rig_at_night();
@@ -104,7 +104,7 @@ TEST missed_times_queue_behind_each_other(void)
 	ASSERT_EQ(1, row_of(rig).fired);
 	ASSERT_EQ(2, row_of(rig).queued);
 	rig_pass(rig, DAY_MS);
-	ASSERT_EQ(1, row_of(rig).skipped);       /* one that came in its time waits for nothing */
+	ASSERT_EQ(1, row_of(rig).skipped);       /* a run that came in time waits for nothing */
 	ASSERT_EQ(2, row_of(rig).queued);
 	rig_hello(rig, "w", 1);
 	for (int i = 0; i < 5; i++) {
@@ -117,7 +117,7 @@ TEST missed_times_queue_behind_each_other(void)
 	PASS();
 }
 
-/* More than are counted: it is still the last of them that is judged. */
+/* More times were missed than are counted; the decision still goes by the last of them. */
 TEST last_of_many_missed_times_is_judged(void)
 {
 	static const struct {
@@ -129,8 +129,8 @@ TEST last_of_many_missed_times_is_judged(void)
 		{ "* * * * *", 40 * HOUR_MS + 90000, 0, 1 },
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 2 * 60000, 0 },
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 3 * 60000, 1 },
-		{ "0 * * * *", 1001 * HOUR_MS, 0, 1 },           /* one more than are counted, and it is now */
-		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS, 0 },   /* 05:59, seen at 23:00 */
+		{ "0 * * * *", 1001 * HOUR_MS, 0, 1 },           /* one more than are counted; the last is due now */
+		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS, 0 },   /* the time is 05:59, noticed at 23:00 */
 		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS + 60000, 1 },
 	};
 
@@ -163,7 +163,7 @@ TEST submit_key_names_one_schedule(void)
 	ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
 	for (int restarts = 0; restarts < 2; restarts++) {
 		add_keyed(rig, 8, 1, "0 5 * * *");
-		ASSERT_EQ(1, rig->ok.count);     /* said again: nothing new */
+		ASSERT_EQ(1, rig->ok.count);     /* a repeated request: nothing changes */
 		add_keyed(rig, 8, 2, "0 6 * * *");
 		ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "schedule"));
 		ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
@@ -185,13 +185,13 @@ TEST submit_key_names_one_schedule(void)
 	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "run 1"));
 	set(rig, SET_REMOVE);
 	add_keyed(rig, 8, 2, "0 6 * * *");
-	ASSERT_EQ(1, rig->ok.count);             /* a key lives as long as its schedule */
+	ASSERT_EQ(1, rig->ok.count);             /* a submit key lives as long as its schedule */
 	blob_release(part.body);
 	rig_free(rig);
 	PASS();
 }
 
-/* A change in the very turn in which a time comes. */
+/* A change in the same turn in which a time is due: the time fires by the old schedule. */
 TEST time_before_change_fires(void)
 {
 	struct rig *rig = rig_at_night();
@@ -274,18 +274,18 @@ TEST clock_set_back_repeats_no_run(void)
 	add(rig, "0 * * * *", OVERLAP_ALLOW, CATCHUP_SKIP, 0);
 	rig_pass(rig, HOUR_MS);
 	ASSERT_EQ(1, row_of(rig).fired);
-	rig->now.wall_ms -= HOUR_MS / 2;         /* the same hour strikes again, and isn't heard */
+	rig->now.wall_ms -= HOUR_MS / 2;         /* the clock is set back, and the same hour doesn't fire again */
 	rig_pass(rig, HOUR_MS / 2);
 	ASSERT_EQ(1, row_of(rig).fired);
 	rig_pass(rig, HOUR_MS);
 	ASSERT_EQ(2, row_of(rig).fired);
-	rig->now.wall_ms += 3653 * DAY_MS;       /* ten years that nobody was there for */
+	rig->now.wall_ms += 3653 * DAY_MS;       /* the master was off for ten years */
 	rig_pass(rig, 0);
 	ASSERT_LTE(row_of(rig).fired, 3U);
 	rig->now.wall_ms -= 3653 * DAY_MS;
 	rig_pass(rig, 0);
 	rig_pass(rig, HOUR_MS);
-	ASSERT_GTE(row_of(rig).fired, 3U);       /* it doesn't wait for them */
+	ASSERT_GTE(row_of(rig).fired, 3U);       /* a fired run doesn't wait for others */
 	rig_free(rig);
 	PASS();
 }
@@ -297,7 +297,7 @@ static enum prune_word prunable(const struct rig *rig, int64_t run, bool logs_on
 	return view_prunable(rig->core, &rig_run_row(rig, run)->run, &rule);
 }
 
-/* What a schedule did last can be looked at for as long as it is there. */
+/* The latest run of a schedule isn't pruned while the schedule exists. */
 TEST latest_run_of_schedule_is_not_pruned(void)
 {
 	struct rig *rig = rig_at_night();

@@ -155,7 +155,7 @@ static void ana_may_queue(struct rig *rig, uint64_t most)
 				       .most = most + 1 });
 }
 
-/* Its tenant may have no longer as many in the queue. */
+/* The tenant's limit of queued jobs was lowered, so the run is refused and its time counts as skipped. */
 TEST refused_run_counts_as_skipped_time(void)
 {
 	struct rig *rig = rig_new();
@@ -198,7 +198,7 @@ TEST each_refused_queued_time_is_counted(void)
 	PASS();
 }
 
-/* Set back by as much as that, one's next time is the same, another's isn't. */
+/* The clock is set back: the next time changes for one schedule and stays the same for the other. */
 TEST each_schedule_follows_clock_set_back(void)
 {
 	struct rig *rig = rig_new();
@@ -216,7 +216,7 @@ TEST each_schedule_follows_clock_set_back(void)
 	PASS();
 }
 
-/* The machine was off, and has another idea of what time it is: no step that a clock takes while it is up. */
+/* A machine that comes up with an earlier clock isn't taken for a step of a running clock: no time is missed. */
 TEST reboot_with_earlier_clock_misses_no_time(void)
 {
 	struct rig *rig = rig_new();

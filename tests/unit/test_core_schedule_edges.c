@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Schedules at their edges: a minute late, three hours back, a leap day, changes that are refused, pauses, no room. */
+/* Schedules at their limits: a minute late, three hours back, a leap day, refused changes, pauses, no room. */
 #include "tests/unit/core_schedule.h"
 
 #include "base/cron.h"
@@ -20,7 +20,7 @@ TEST a_minute_late_is_not_missed(void)
 	PASS();
 }
 
-/* Each minute of 29 February 2028, more than are counted; seen two years later. */
+/* Due in each minute of 29 February 2028, more often than missed times are counted; noticed two years later. */
 TEST the_last_minute_of_a_leap_day_is_judged(void)
 {
 	const int64_t last_ms = 21243 * DAY_MS + DAY_MS - 60000, late_ms = 700 * DAY_MS;
@@ -62,7 +62,7 @@ static enum err said(struct rig *rig, struct rec_schedule_spec spec)
 	return (enum err)rig->error.code;
 }
 
-/* The same minute over and over. */
+/* A cron expression over 4096 bytes that repeats one minute. */
 TEST cron_over_4096_bytes_is_refused(void)
 {
 	static const char rest[] = " * * * *";
@@ -118,7 +118,7 @@ TEST a_change_that_is_refused_changes_nothing(void)
 	PASS();
 }
 
-/* One run has just ended, and another one is next in line. */
+/* One scheduled run has just ended, and another is queued behind it. */
 static struct rig *rig_with_one_in_line(void)
 {
 	struct rig *rig = rig_at_night();
@@ -180,7 +180,7 @@ TEST change_keeps_queued_times(void)
 	PASS();
 }
 
-/* Rows of others, alike but for their names; all but as many as that. */
+/* Add this many rows of schedules that differ only in their names. */
 static void rows_of_others(struct rig *rig, size_t others)
 {
 	struct rig_rows *rows = &rig->tables[TABLE_schedule];
@@ -211,7 +211,7 @@ TEST schedules_have_a_maximum(void)
 	ASSERT_EQ(1, rig->ok.count);
 	schedule_add(rig, "over", &spec);
 	ASSERT(rig_error_says(rig, ERR_FULL, "schedules, and no more are allowed"));
-	schedule_add(rig, "last", &spec);        /* one that is there may be changed */
+	schedule_add(rig, "last", &spec);        /* an existing schedule may still be changed */
 	ASSERT_EQ(1, rig->ok.count);
 	set(rig, SET_REMOVE);
 	schedule_add(rig, "over", &spec);

@@ -49,7 +49,7 @@ TEST runs_belong_to_last_person_who_changed_schedule(void)
 	PASS();
 }
 
-/* No turn is long, and none is forgotten. */
+/* Many schedules that are due at once are spread over several turns, and none is forgotten. */
 TEST many_due_schedules_take_several_turns(void)
 {
 	struct rig *rig = rig_at_night();
@@ -83,7 +83,7 @@ TEST many_due_schedules_take_several_turns(void)
 	PASS();
 }
 
-/* Not even what comes once a day: a clock that is put right by a second at midnight begins no second run. */
+/* A clock that is set back by a second at midnight doesn't fire a daily schedule twice. */
 TEST time_fires_once_though_clock_is_set_back(void)
 {
 	static const int64_t backs_ms[] = { 1000, HOUR_MS / 2, 3 * HOUR_MS - 1000 };
@@ -104,7 +104,7 @@ TEST time_fires_once_though_clock_is_set_back(void)
 	PASS();
 }
 
-/* What waits for the next turn isn't due any more. */
+/* A schedule that was left for the next turn isn't due any more after the clock was set back. */
 TEST clock_set_back_between_turns_delays_rest(void)
 {
 	struct rig *rig = rig_at_night();
@@ -146,7 +146,7 @@ SUITE(many_schedules)
 	RUN_TEST(clock_set_back_between_turns_delays_rest);
 }
 
-/* What was missed and is made up for is the run of its time, whenever that begins. */
+/* The last time of a schedule is the time that was due, even if its run began later. */
 TEST last_time_is_time_that_came(void)
 {
 	struct rig *rig = rig_at_night();
@@ -159,7 +159,7 @@ TEST last_time_is_time_that_came(void)
 	PASS();
 }
 
-/* A person fires it while its tenant may queue no more: that it was refused is kept. */
+/* A person fires a schedule whose tenant may queue no more jobs: the refusal is counted. */
 TEST refused_fire_is_counted(void)
 {
 	struct rig *rig = rig_at_night();
@@ -178,7 +178,7 @@ TEST refused_fire_is_counted(void)
 	PASS();
 }
 
-/* The run ends for which another waits in line, and the schedule is removed before that begins. */
+/* A schedule is removed when the run ends for which another run waits: that one doesn't start. */
 TEST remove_drops_queued_times(void)
 {
 	struct rig *rig = rig_at_night();
@@ -197,7 +197,7 @@ TEST remove_drops_queued_times(void)
 	PASS();
 }
 
-/* Fired by a clock that was days ahead, and due at no time between: no time is left that hasn't come. */
+/* Fired while the clock was days ahead: after the clock is set right, the schedule shows no last time in the future. */
 TEST fire_by_clock_ahead_leaves_no_last_time(void)
 {
 	struct rig *rig = rig_at_night();
@@ -217,7 +217,7 @@ TEST fire_by_clock_ahead_leaves_no_last_time(void)
 	PASS();
 }
 
-/* Of many that were missed no more begin at once than one can bear; the others are passed over. */
+/* Of many missed times at most a hundred start at once; the others are passed over. */
 TEST hundred_of_many_missed_times_begin(void)
 {
 	struct rig *rig = rig_at_night();
@@ -231,7 +231,7 @@ TEST hundred_of_many_missed_times_begin(void)
 	PASS();
 }
 
-/* Who changes what a schedule says doesn't change what it did. */
+/* A changed schedule keeps the record of its last time. */
 TEST a_schedule_that_is_changed_keeps_its_last_time(void)
 {
 	struct rig *rig = rig_at_night();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a specification may say: each limit at its edge and one beyond, and each refusal with its words. */
+/* Specifications: each limit at its maximum and one beyond, and the text of each refusal. */
 #include "tests/unit/core_rig.h"
 
 
@@ -7,7 +7,7 @@
 
 static void spoil(struct rec_job_spec *job, int what);
 
-/* A graph of two jobs whose second was changed. */
+/* Submit two jobs, the second with this change; compare the error's text. */
 static enum err submit(int what, const char *words)
 {
 	struct rig *rig = rig_new();
@@ -200,7 +200,7 @@ TEST values_beyond_their_limits_are_refused(void)
 	PASS();
 }
 
-/* Numbers alone: the most that is taken, and one more. */
+/* Submit with this value in a number field: the maximum is accepted, one more is refused. */
 static enum err number(size_t at, uint64_t value, const char *words)
 {
 	struct rig *rig = rig_new();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What single fields of a specification may say, each to its edge, and what may not stand beside what. */
+/* Single fields of a specification at their limits, and combinations that are refused. */
 #include "tests/unit/core_place.h"
 
 #include "proto/expr.h"
 
-/* Why a job so changed is refused; "": it isn't. */
+/* The reason why a job with this change is refused; "": it is accepted. */
 static const char *refused(void (*spoil)(struct rig *rig, struct rec_job_spec *job))
 {
 	static char text[256];
@@ -148,7 +148,7 @@ TEST too_many_groups_and_locks_are_refused(void)
 	PASS();
 }
 
-/* So many jobs, and one that needs them all. */
+/* Submit this many jobs, and one that needs them all. */
 static enum err needs(size_t count)
 {
 	struct rig *rig = rig_new();

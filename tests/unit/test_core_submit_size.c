@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sizes of what is submitted: the greatest is accepted, and one more is refused for its size. */
+/* Sizes of graphs: the largest is accepted, one more is refused because of its size. */
 #include "tests/unit/core_grow.h"
 
-/* What a graph says that has so many jobs, and bytes for one. */
+/* Submit a graph that announces so many jobs but has bytes for one. */
 static enum err says_jobs(struct rig *rig, uint64_t into, uint32_t count)
 {
 	struct graph graph = { 0 };
@@ -22,7 +22,7 @@ static enum err says_jobs(struct rig *rig, uint64_t into, uint32_t count)
 	return (enum err)rig->error.code;
 }
 
-/* Where its size is no reason, its bytes are. */
+/* If the size is allowed, the graph is refused for its bytes instead. */
 TEST run_may_have_the_most_jobs_and_no_more(void)
 {
 	struct rig *rig = rig_new();

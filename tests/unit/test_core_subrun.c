@@ -23,7 +23,7 @@ static void cancel(struct rig *rig, uint64_t run, const char *job)
 	rig_step(rig, &input);
 }
 
-/* before -> build (a sub-run) -> after, and a worker; build's run has begun. */
+/* Submit before -> build (a sub-run) -> after, with a worker, up to the start of build's sub-run. */
 static uint64_t begun(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -277,7 +277,7 @@ TEST bound_of_run_counts_sub_runs(void)
 	PASS();
 }
 
-/* A graph of this many levels. */
+/* Make a graph of sub-runs with this many levels. */
 static void nest(struct graph *graph, unsigned levels)
 {
 	struct graph inner = { 0 };
@@ -359,7 +359,10 @@ TEST sub_run_without_open_job_ends_at_once(void)
 	PASS();
 }
 
-/* A fan-out that fails fast stops its sub-runs in the turn in which it fails, whatever the order of what changed. */
+/*
+ * A fan-out with fail-fast stops its other sub-runs in the same turn in which one fails, in whatever order the changes
+ * come.
+ */
 TEST failed_sub_run_stops_its_fan_out_in_one_turn(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Acts on sub-runs and on their jobs: priority, hold, cancel, additions; and what stays when they end. */
+/* Acts on sub-runs and their jobs: priority, hold, cancel, additions; and what stays when they end. */
 #include "proto/dead.h"
 #include "proto/expr.h"
 #include "tests/unit/core_grow.h"
@@ -43,7 +43,7 @@ TEST stopping_sub_run_refuses_additions(void)
 	PASS();
 }
 
-/* Its run is another one by then. */
+/* A hold between two tries reaches the next try, which has another sub-run. */
 TEST hold_between_tries_holds_next_sub_run(void)
 {
 	struct rig *rig = rig_new();
@@ -118,7 +118,7 @@ TEST job_added_to_sub_run_has_its_priority(void)
 	PASS();
 }
 
-/* Neither holds the run that an attempt was, nor is its letter a way to have it done for nobody. */
+/* An ended sub-run can't be held, and its dead letter can't be requeued: no job waits for it any more. */
 TEST ended_sub_run_is_neither_held_nor_requeued(void)
 {
 	struct rig *rig = rig_new();
@@ -147,7 +147,7 @@ static void two(struct graph *graph)
 	graph_job(graph, "y", "");
 }
 
-/* How it ended is what its jobs came to, not what was said to it: one by one they may all be cancelled. */
+/* A sub-run's end follows from its jobs: it is cancelled if all of them were, even one by one. */
 TEST sub_run_is_cancelled_if_its_jobs_were(void)
 {
 	for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
@@ -197,7 +197,7 @@ TEST ended_sub_run_job_keeps_its_start_time(void)
 	PASS();
 }
 
-/* From the lowest to the highest, also those that it began with. */
+/* The jobs of a sub-run, old and new ones, take over the parent job's priority, at any depth. */
 TEST jobs_of_sub_run_have_priority_of_parent_job(void)
 {
 	static const uint64_t priorities[] = { 0, 1, 50, 100 };
@@ -218,7 +218,7 @@ TEST jobs_of_sub_run_have_priority_of_parent_job(void)
 	PASS();
 }
 
-/* A failure that counts as a good end does so for the job whose sub-run it is in, and in the row of that run. */
+/* A forgiven failure in a sub-run is a success for the parent job, and in the sub-run's row. */
 TEST forgiven_failure_in_sub_run_is_success_of_parent_job(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sub-runs: what is believed of their rows, the groups of what they are within, and what there is no room for. */
+/* Sub-runs: which of their rows are trusted, which group places they use, and where there is no room for them. */
 #include "tests/unit/core_rows.h"
 #include "tests/unit/core_sub.h"
 
@@ -31,7 +31,7 @@ static struct row_job *job_row(struct rig *rig, uint64_t run, const char *name)
 	return &row_at(rig, TABLE_job, at)->job;
 }
 
-/* a has ended, b and c wait for their sub-runs. */
+/* Submit three jobs: a has ended; b and c wait for their sub-runs. */
 static uint64_t three(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -111,7 +111,10 @@ static struct slice group_of(struct rig *rig, uint64_t run)
 	return rig_run_row(rig, (int64_t)run)->run.concurrency;
 }
 
-/* What it is within has the one place that there is: it would wait for that for ever. */
+/*
+ * A nested sub-run uses the group place of the run around it: a place of its own would never become free, because the
+ * outer run waits for the sub-run.
+ */
 TEST nested_sub_run_shares_group_of_outer_run(void)
 {
 	struct rig *rig = rig_new();
@@ -181,7 +184,7 @@ TEST sub_runs_have_a_maximum(void)
 					      .part_count = 1 };
 	rig_turn_begin(rig);
 	core_step(rig->core, &input);
-	core_turn_end(rig->core);                /* nobody reads so many rows */
+	core_turn_end(rig->core);                /* the turn's rows aren't read: they are too many */
 	blob_release(part.body);
 	core_check(rig->core);
 	for (uint64_t job = 1; job <= part.count; job++)
@@ -195,7 +198,7 @@ TEST sub_runs_have_a_maximum(void)
 	PASS();
 }
 
-/* Jobs that want as many different things of their workers as there is room for beside sub-runs. */
+/* Submit jobs with as many different sets of requirements as there is room for beside those of sub-runs. */
 static void want_everything(struct rig *rig)
 {
 	struct graph graph = { 0 };
@@ -209,7 +212,7 @@ static void want_everything(struct rig *rig)
 	CHECK(rig_submit(rig, &graph) != 0);
 }
 
-/* A fan-out that fails fast, and the first of it can't begin: the second doesn't begin for nobody. */
+/* In a fan-out with fail-fast the first sub-run can't begin, so the second must not begin either. */
 TEST sub_run_that_cannot_begin_stops_its_fan_out(void)
 {
 	struct rig *rig = rig_new();
@@ -238,7 +241,7 @@ TEST sub_run_that_cannot_begin_stops_its_fan_out(void)
 	PASS();
 }
 
-/* Also of what would have begun only later. */
+/* A sub-run that times out leaves no job, not even one that would have started later. */
 TEST timed_out_sub_run_leaves_no_job(void)
 {
 	struct rig *rig = rig_new();
@@ -258,7 +261,7 @@ TEST timed_out_sub_run_leaves_no_job(void)
 	PASS();
 }
 
-/* What it had to cancel doesn't make it one that somebody cancelled. */
+/* A timed-out sub-run's jobs are cancelled, but the job counts as timed out and is retried. */
 TEST timed_out_sub_run_is_retried(void)
 {
 	struct rig *rig = rig_new();
@@ -296,7 +299,7 @@ SUITE(subrun_edges)
 	RUN_TEST(timed_out_sub_run_is_retried);
 }
 
-/* What an attempt before it began is none of its own. */
+/* A try whose sub-run can't begin doesn't show the number of an earlier try's sub-run. */
 TEST sub_run_that_cannot_begin_has_no_number(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What nobody knows about within a sub-run that is stopped: it keeps its locks until somebody knows, or a person says so. */
+/*
+ * A job in state unknown within a sub-run that is being stopped keeps its locks until a late result or a person settles
+ * it.
+ */
 #include "tests/unit/core_lock.h"
 #include "tests/unit/core_sub.h"
 
@@ -11,7 +14,7 @@ struct scene {
 	struct rig_attempt attempt;
 };
 
-/* "s" is a sub-run with "x", which has the lock db and may start once; its worker is lost. */
+/* Make "s", a sub-run with job "x", which has lock db and mode once, and whose worker is lost. */
 static struct scene scene_new(uint64_t timeout_ms, uint64_t deadline_ms)
 {
 	struct scene scene = { .rig = rig_new() };
@@ -76,7 +79,7 @@ TEST unknown_job_of_timed_out_sub_run_is_stopped_on_return(void)
 	PASS();
 }
 
-/* At once, or when a clock has stopped it before. */
+/* A cancel ends the sub-run, at once or after a time limit has stopped it. */
 TEST cancel_ends_sub_run_with_unknown_job(void)
 {
 	for (int before = 0; before < 2; before++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tenants: shares by weight, limits, and what outlives a restart. */
+/* Tenants: shares by weight, limits, and what is kept over a restart. */
 #include "tests/unit/core_rig.h"
 
 static uint64_t submit(struct rig *rig, const char *tenant, unsigned jobs)
@@ -21,7 +21,7 @@ static void set_tenant(struct rig *rig, const char *name, unsigned weight, unsig
 				       .weight = weight, .number = max_jobs + 1, .most = max_queued + 1 });
 }
 
-/* Nothing is sent ahead: the order of attempts is that of the queue. */
+/* Make a rig without prefetch, so that attempts are assigned in the order of the queue. */
 static struct rig *rig_strict(void)
 {
 	struct rig *rig = rig_new();
@@ -31,7 +31,7 @@ static struct rig *rig_strict(void)
 	return rig;
 }
 
-/* Of the next attempts, each run to its end, how many are of this run? */
+/* Of the next attempts, each run to its end, count those of this run. */
 static unsigned share_of(struct rig *rig, uint64_t run, unsigned attempts)
 {
 	unsigned of_run = 0;
@@ -55,7 +55,7 @@ TEST tenants_take_turns_by_weight(void)
 	ASSERT_EQ(60, share_of(rig, big, 80));
 	rig_restart(rig);
 	rig_hello(rig, "w", 1);
-	/* The worker came back with nothing: what it had is ready again. */
+	/* The worker reconnected without attempts, so those that it had are ready again. */
 	ASSERT_IN_RANGE(30, share_of(rig, big, 40), 1);
 	rig_free(rig);
 	PASS();
@@ -70,7 +70,7 @@ TEST new_tenant_gains_no_credit(void)
 	rig_hello(rig, "w", 1);
 	ASSERT_EQ(20, share_of(rig, first, 20));
 	second = submit(rig, "two", 30);
-	/* One that is new comes next, and then it is turn and turn about. */
+	/* A new tenant comes next; after that the tenants take turns. */
 	ASSERT_IN_RANGE(5, share_of(rig, second, 10), 1);
 	ASSERT_IN_RANGE(5, share_of(rig, second, 10), 1);
 	rig_free(rig);
@@ -131,7 +131,7 @@ TEST tenant_at_its_limit_holds_up_no_other(void)
 		{ attempts[2].job, attempts[2].epoch, PHASE_RUNNING }, { attempts[3].job, attempts[3].epoch, PHASE_RUNNING },
 		{ attempts[4].job, attempts[4].epoch, PHASE_RUNNING } }, 5);
 	rig_hello(rig, "v", 9);
-	/* The last of the other's jobs, and none of the first's: two are out already. */
+	/* The last attempt is the other tenant's: the first tenant already has two, its limit. */
 	attempts[5] = rig_must_take(rig);
 	ASSERT_EQ(two, rig_job(rig, attempts[5].job).run);
 	ASSERT_FALSE(rig_take(rig, &attempts[6]));
@@ -149,7 +149,7 @@ TEST tenant_at_its_limit_holds_up_no_other(void)
 	PASS();
 }
 
-/* Both the run and its tenant are full, and their jobs take turns at being parked with either. */
+/* Both the run and its tenant are at their limits; jobs are parked now at one, now at the other. */
 TEST bounds_of_run_and_tenant_hold_together(void)
 {
 	struct rig *rig = rig_new();
@@ -214,7 +214,7 @@ TEST full_queue_of_a_tenant_refuses_a_submit(void)
 	PASS();
 }
 
-/* Who names no tenant is one: what was set of it counts for all that they submit. */
+/* A submitter who names no tenant is a tenant: limits set for that name count for all the submitter's runs. */
 TEST submitter_without_a_tenant_is_a_tenant(void)
 {
 	struct rig *rig = rig_new();
@@ -228,7 +228,7 @@ TEST submitter_without_a_tenant_is_a_tenant(void)
 	PASS();
 }
 
-/* The most that may be set is kept as any other, and one more is refused. */
+/* The highest values that may be set are kept; one more is refused. */
 TEST largest_limits_of_a_tenant_are_kept(void)
 {
 	struct rig *rig = rig_new();
@@ -266,7 +266,7 @@ static bool loads_with(struct rig *rig, struct row_tenant tenant)
 	return err == ERR_NONE;
 }
 
-/* Each of them alone, whatever else is right. */
+/* Each impossible field is refused alone, with all others valid. */
 TEST impossible_tenant_rows_are_refused(void)
 {
 	const int64_t most = LIMIT_RUN_JOBS_MAX - 1;

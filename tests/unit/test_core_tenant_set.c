@@ -4,7 +4,7 @@
 #include "tests/unit/core_grow.h"
 #include "tests/unit/core_sub.h"
 
-/* What was set is gone, also while a run of it is there. */
+/* The limit of a removed tenant is gone, even if the tenant still has a live run. */
 TEST removed_tenant_has_no_queue_limit(void)
 {
 	struct rig *rig = rig_new();
@@ -56,7 +56,7 @@ static void two(struct graph *graph)
 	graph_job(graph, "y", "");
 }
 
-/* One at a time, in the share of a tenant that is not who owns it. */
+/* Does the run go by its tenant's limit of one job, though the owner is somebody else? */
 static enum greatest_test_res is_bound(struct rig *rig, uint64_t run)
 {
 	struct rec_run_row row = { 0 };
@@ -121,7 +121,7 @@ TEST scheduled_run_has_tenant_and_bound_of_schedule(bool restarts)
 	PASS();
 }
 
-/* Its jobs came in with the run that it is within. */
+/* A sub-run starts although its tenant's queue limit is reached: its jobs were counted with the run around it. */
 TEST sub_run_begins_beyond_queue_limit_of_tenant(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tokens in the core: made, used, replaced and removed; durable; refused when they make no sense. */
+/* Tokens in the core: made, used, replaced and removed; kept durably; refused if invalid. */
 #include "tests/unit/core_rig.h"
 
 static struct msg_set token(const char *id, const char *name, uint64_t roles)
@@ -89,7 +89,7 @@ TEST tokens_that_make_no_sense_are_refused(void)
 	}
 	rig_set(rig, token("w.1", "w", ROLES_WORKER));
 	ASSERT(is_there(rig, "w.1"));
-	rig_set(rig, token("w.1", "other", ROLES_WORKER));       /* there is one already */
+	rig_set(rig, token("w.1", "other", ROLES_WORKER));       /* a token of this name exists already */
 	ASSERT_STR_EQ("w", found(rig, "w.1").name);
 	rig_free(rig);
 	PASS();

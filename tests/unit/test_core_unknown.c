@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Unknown jobs: what late results, returning workers and people make of them. */
+/* Unknown jobs: how late results, returning workers and people end that state. */
 #include "base/sha256.h"
 #include "tests/unit/core_rig.h"
 
@@ -22,7 +22,7 @@ static void say_done(struct rig *rig, struct rig_attempt attempt, struct rec_don
 	rig_step(rig, &input);
 }
 
-/* An unknown job: what its worker says at last, and what comes of it. */
+/* A late result ends an unknown job according to its outcome. */
 TEST late_results_end_unknown_job_by_outcome(void)
 {
 	static const struct {
@@ -74,7 +74,7 @@ static uint64_t hello_life(struct rig *rig, const char *instance)
 	return input.conn;
 }
 
-/* Of a job that starts once: only its own keeper, in the same life, knows that it never started. */
+/* For a job with mode once, only its own keeper in the same life can say that the job never started. */
 TEST once_job_is_unknown_to_keeper_of_another_instance(void)
 {
 	static const struct {
@@ -108,7 +108,7 @@ TEST started_once_job_without_attempt_is_unknown(void)
 	submit_in_mode(rig, EXEC_ONCE);
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
-	rig_hello(rig, "w", 1);          /* the same life, and it hasn't the job any more */
+	rig_hello(rig, "w", 1);          /* the same keeper, without the job */
 	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
 	rig_free(rig);
 	PASS();
@@ -137,7 +137,7 @@ TEST unknown_job_queued_at_worker_is_stopped(void)
 	PASS();
 }
 
-/* A job that may run once, and whose worker was lost. */
+/* Make a job with mode once whose worker was lost. */
 static struct rig_attempt unknown_attempt(struct rig *rig, uint64_t *ret_run)
 {
 	struct graph graph = { 0 };
@@ -180,7 +180,7 @@ TEST settle_ends_unknown_job(void)
 		ASSERT_EQ(1, rig->ok.count);
 		ASSERT_STR_EQ(states[word], rig_state_named(rig, run, "once"));
 		ASSERT_EQ(0, view_gate_after(rig->core, 0));
-		/* Its worker comes too late: what it has is stopped, what it says is not applied. */
+		/* The worker returns after the job was settled: its attempt is stopped, and its result is ignored. */
 		held.job = attempt.job;
 		held.epoch = attempt.epoch;
 		attempt.conn = rig_hello_held(rig, "w", 1, &held, 1);
@@ -208,7 +208,7 @@ static void settle_because(struct rig *rig, uint64_t run, const char *job, struc
 	rig_step(rig, &input);
 }
 
-/* Of one job, by its name: who says it of a run or of a fan-out may not know how many that are. */
+/* titan settle takes one job by name; a run or a fan-out could be more jobs than the person knows of. */
 TEST settle_names_one_job_and_reason(void)
 {
 	struct rig *rig = rig_new();

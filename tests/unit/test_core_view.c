@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Views of runs, jobs and workers: commands as typed, details by degree, lists in order, placement, clocks. */
+/* Views of runs, jobs and workers: commands as typed, details by level, sorted lists, placement, clocks. */
 #include "tests/unit/core_place.h"
 
 static const char *shown(struct arena *arena, const char *const *words, size_t n)
@@ -66,9 +66,9 @@ TEST worker_may_report_only_attempts_given_to_that_worker(void)
 	ASSERT(!view_may_report(rig->core, worker, run, attempt.job, attempt.epoch + 1));
 	ASSERT(!view_may_report(rig->core, worker, run, attempt.job, 0));
 	ASSERT(!view_may_report(rig->core, worker, run, 0, attempt.epoch));
-	/* An earlier attempt was somebody's. */
+	/* The worker of an earlier attempt may still report it. */
 	ASSERT(view_may_report(rig->core, other, run, attempt.job, attempt.epoch - 1));
-	/* Of what has left memory the numbers must have been given. */
+	/* For a run that has left memory, the numbers must be ones that were given. */
 	rig_started(rig, attempt);
 	rig_done(rig, attempt, OUTCOME_EXIT, 0);
 	core_sweep(rig->core, UINT64_MAX / 2);
@@ -115,7 +115,7 @@ TEST workers_and_jobs_are_listed_in_order(void)
 	PASS();
 }
 
-/* By their names, until there is no other; a place that one left is passed over. */
+/* Tenants are listed by name to the last one; a slot freed by a removed tenant is passed over. */
 TEST tenants_are_listed_by_name(void)
 {
 	static const char *const names[] = { "ana", "ben", "cem", "dan", "eve" };
@@ -220,7 +220,7 @@ TEST run_row_shows_a_place_in_the_group(void)
 	PASS();
 }
 
-/* Of a long command who decides is shown the first 4,096 bytes, and no half of a character. */
+/* A gate shows the first 4,096 bytes of a long command, cut between two characters. */
 TEST gate_cuts_long_commands_between_characters(void)
 {
 	char script[4200];
@@ -242,7 +242,7 @@ TEST gate_cuts_long_commands_between_characters(void)
 		rig_submit(rig, &graph);
 		ASSERT(view_job(rig->core, 1, VIEW_FULL, &rig->arena, &row));
 		ASSERT_EQ(1, row.will.n);
-		/* At 4092: nothing but ends of characters. */
+		/* At 4092 the text is nothing but continuation bytes, so no character can be shown. */
 		ASSERT_EQ(before == 4092 ? 0 : before == 4093 ? 4096 : before, row.will.at[0].len);
 		rig_free(rig);
 	}

@@ -38,7 +38,7 @@ static struct rec_lock_row lock_of(struct rig *rig, const char *owner)
 	return row;
 }
 
-/* Who takes a lock again has had it since the first time, for the new reason and the new time. */
+/* A lock that was taken again shows the first time, and the latest reason and time limit. */
 TEST lock_taken_again_shows_first_time_and_latest_reason(void)
 {
 	struct rig *rig = rig_new();
@@ -76,7 +76,7 @@ TEST group_shows_runs_that_wait_for_a_place(void)
 	PASS();
 }
 
-/* Held back or not: what a tenant has in the queue is what it may not have more of. */
+/* Held jobs count for the limit of a tenant's queued jobs. */
 TEST held_jobs_count_in_the_tenants_queue(void)
 {
 	struct rig *rig = rig_new();
@@ -95,7 +95,7 @@ TEST held_jobs_count_in_the_tenants_queue(void)
 	PASS();
 }
 
-/* And it comes before nobody as long as it is held back. */
+/* A held job isn't counted as one that comes before others of its tenant. */
 TEST held_job_comes_before_no_other_of_its_tenant(void)
 {
 	struct rig *rig = rig_new();
@@ -114,7 +114,7 @@ TEST held_job_comes_before_no_other_of_its_tenant(void)
 	PASS();
 }
 
-/* What is added to a run is its tenant's, whoever adds it. */
+/* Added jobs count for the tenant of their run, whoever adds them. */
 TEST added_jobs_count_for_the_tenant_of_their_run(void)
 {
 	struct rig *rig = rig_new();
@@ -132,7 +132,7 @@ TEST added_jobs_count_for_the_tenant_of_their_run(void)
 	PASS();
 }
 
-/* The owner is who submitted it, whosever share it takes. */
+/* A dead letter names the submitter as owner, even if another tenant was charged. */
 TEST dead_letter_shows_the_submitter(void)
 {
 	struct rig *rig = rig_new();
@@ -165,7 +165,7 @@ TEST unknown_job_shows_the_person_who_settled(void)
 	PASS();
 }
 
-/* Every decision on a gate says what was shown to who made it. */
+/* Every decision on a gate keeps the digest of what was shown to the person. */
 TEST decision_records_the_digest_shown(enum act_verb verb)
 {
 	struct rig *rig = rig_new();
@@ -187,7 +187,7 @@ TEST decision_records_the_digest_shown(enum act_verb verb)
 	PASS();
 }
 
-/* Whole, also behind what ends a text in C. */
+/* The reason of a push back is shown whole, also behind a NUL byte. */
 TEST push_back_reason_is_shown_whole(void)
 {
 	struct rig *rig = rig_new();
@@ -212,7 +212,10 @@ TEST push_back_reason_is_shown_whole(void)
 	PASS();
 }
 
-/* Another run came between: the serial numbers of those that were added don't follow the first. */
+/*
+ * A run came in between, so the serial numbers of the added jobs don't follow those of the first; the cause is right
+ * all the same.
+ */
 TEST added_job_shows_the_cause_of_its_end(void)
 {
 	struct rig *rig = rig_new();
@@ -233,7 +236,7 @@ TEST added_job_shows_the_cause_of_its_end(void)
 	PASS();
 }
 
-/* A run has a place for all that is within it, however deep: what is below would wait for it for ever. */
+/* A run's group place covers all sub-runs below it: one that needed its own place would wait for ever. */
 TEST group_place_counts_for_sub_runs(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Watchers are told of each thing that changed, in the turn in which it changes. */
+/* Watchers are told of each change in the turn in which it happens. */
 #include "proto/expr.h"
 #include "proto/reasons.h"
 #include "tests/unit/core_grow.h"
@@ -14,7 +14,7 @@ static size_t told(const struct rig *rig, enum changed_kind kind, uint64_t id)
 	return count;
 }
 
-/* What follows from others' rows has none of its own, and is told all the same. */
+/* A job that becomes ready because of other jobs gets no row of its own, but watchers are told. */
 TEST watchers_see_job_become_ready(void)
 {
 	struct rig *rig = rig_new();
@@ -121,7 +121,7 @@ static size_t told_of_job(const struct rig *rig, uint64_t job)
 	return count;
 }
 
-/* Whoever watches the list sees whom it still waits for: votes on what was shown before don't count. */
+/* Watchers of a gate see that its votes became void when a job was added. */
 TEST watchers_see_gate_lose_votes_to_added_job(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why the runs and jobs of a list wait: the reasons of explain, in steps that have a limit. */
+/* Why the runs and jobs of a list wait: the same reasons as in explain, found in a limited number of steps. */
 #include "tests/unit/core_place.h"
 #include "tests/unit/core_why.h"
 

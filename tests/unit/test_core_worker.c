@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers: joining, leaving, coming back with what they have; sharing jobs, sending ahead, asking back. */
+/* Workers: joining, leaving, reconnecting with attempts; sharing of jobs, prefetch, recall. */
 #include "tests/unit/core_rig.h"
 
 #include "proto/reasons.h"
@@ -94,7 +94,7 @@ TEST newer_connection_replaces_an_older_one(void)
 	PASS();
 }
 
-/* What an older connection said lay unread: it knows nothing of what was given out since. */
+/* A HELLO of an older connection that was read late is refused: it doesn't know what was assigned since. */
 TEST older_connection_is_refused_behind_a_newer_one(void)
 {
 	struct rig *rig = rig_new();
@@ -112,7 +112,7 @@ TEST older_connection_is_refused_behind_a_newer_one(void)
 	ASSERT_EQ(late.conn, rig->out.frames[0].conn);
 	ASSERT(rig->out.frames[0].close);
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
-	/* Nor when the newer one has gone meanwhile. */
+	/* It is refused also if the newer connection is gone by now. */
 	rig_gone(rig, conn);
 	late.conn = conn - 1;
 	rig_step(rig, &late);
@@ -149,7 +149,7 @@ TEST stuck_processes_are_shown_until_gone(void)
 	ASSERT(view_explain(rig->core, attempt.job, &rig->arena, &row));
 	ASSERT_EQ(REASON_STUCK, row.why_code);
 	ASSERT_EQ(1, worker_row(rig, 1).busy);
-	/* A new connection says anew what is so. */
+	/* A new connection reports anew which attempts the worker has. */
 	rig_hello_held(rig, "w", 2, &(struct rec_held){ attempt.job, attempt.epoch, PHASE_RUNNING }, 1);
 	ASSERT_EQ(0, worker_row(rig, 1).stuck);
 	input.conn = rig->conn;
@@ -191,7 +191,7 @@ TEST worker_is_lost_after_the_grace(void)
 	ASSERT_EQ(0, rig_job(rig, queued.job).crashes);
 	ASSERT_EQ(0, rig_job(rig, queued.job).tries);
 
-	/* It returns after all: what it has isn't current any more. */
+	/* The worker returns after its loss: its attempts are stale. */
 	struct rec_held held[2] = {
 		{ running.job, running.epoch, PHASE_RUNNING }, { queued.job, queued.epoch, PHASE_ENDED },
 	};
@@ -222,7 +222,10 @@ TEST worker_back_within_the_grace_keeps_its_jobs(void)
 	rig_cancel(rig, 1, "j1");
 	rig_gone(rig, conn);
 	rig_pass(rig, LIMIT_GRACE_MS / 2);
-	/* 0 runs on, 1 was to be stopped, 2 started, 3 ended, 4 never arrived; and one from nowhere. */
+	/*
+	 * Attempt 0 runs on, 1 was to be stopped, 2 started, 3 ended, 4 never arrived; and one attempt is unknown to
+	 * the master.
+	 */
 	held[0] = (struct rec_held){ at[0].job, at[0].epoch, PHASE_RUNNING };
 	held[1] = (struct rec_held){ at[1].job, at[1].epoch, PHASE_RUNNING };
 	held[2] = (struct rec_held){ at[2].job, at[2].epoch, PHASE_RUNNING };
@@ -236,14 +239,14 @@ TEST worker_back_within_the_grace_keeps_its_jobs(void)
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, at[2].job));
 	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, at[3].job));
 	ASSERT_EQ(at[3].epoch, rig_job(rig, at[3].job).epoch);
-	ASSERT_EQ(at[4].epoch + 1, rig_job(rig, at[4].job).epoch);       /* lost at once, and given again */
+	ASSERT_EQ(at[4].epoch + 1, rig_job(rig, at[4].job).epoch);       /* lost at once, and assigned again */
 	for (int i = 0; i < 4; i++) {
 		at[i].conn = rig->conn;
 		rig_done(rig, at[i], OUTCOME_EXIT, 0);
 	}
 	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, at[3].job));
 	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, at[1].job));
-	rig_pass(rig, LIMIT_GRACE_MS);           /* the old grace is over */
+	rig_pass(rig, LIMIT_GRACE_MS);           /* the grace of the old connection is over */
 	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, at[0].job));
 	rig_free(rig);
 	PASS();
@@ -260,7 +263,7 @@ TEST result_of_an_older_epoch_is_ignored(void)
 	submit_jobs(rig, 1);
 	first = rig_must_take(rig);
 	rig_gone(rig, first.conn);
-	rig_hello(rig, "w", 1);          /* says that it has nothing: the job is given to it again */
+	rig_hello(rig, "w", 1);          /* the worker reports no attempts, so the job is assigned to it again */
 	second = rig_must_take(rig);
 	ASSERT_EQ(first.epoch + 1, second.epoch);
 	held = (struct rec_held){ first.job, first.epoch, PHASE_RUNNING };
@@ -310,7 +313,7 @@ TEST restart_gives_workers_a_full_grace(void)
 	submit_jobs(rig, 1);
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
-	rig->now.mono_ns = rig->now.boot_ns = 1; /* the machine was restarted */
+	rig->now.mono_ns = rig->now.boot_ns = 1; /* the machine was rebooted */
 	rig->config.boot_id++;
 	rig->now.wall_ms += 10000000;
 	rig_restart(rig);
@@ -336,7 +339,7 @@ TEST quitting_worker_is_assigned_no_job(void)
 	ASSERT_EQ(1, rig_frames(rig, OP_QUIT, NULL));
 	rig_done(rig, attempt, OUTCOME_STOPPED, 0);
 	ASSERT_EQ(0, rig_job(rig, 1).crashes);
-	ASSERT_EQ(1, rig_job(rig, 1).tries);           /* it had started */
+	ASSERT_EQ(1, rig_job(rig, 1).tries);           /* the attempt had started */
 	ASSERT_EQ(1, rig_job(rig, 1).interrupted);
 	rig_pass(rig, 2000);
 	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
@@ -379,7 +382,7 @@ static void warm_up(struct rig *rig, uint64_t run_ns)
 	}
 }
 
-/* How many jobs are sent ahead to a worker of two slots whose jobs last so long? */
+/* Number of jobs prefetched to a worker with two slots when jobs take this long. */
 static uint64_t prefetched_when(int64_t run_ns, bool off)
 {
 	struct rig *rig = rig_new();
@@ -408,7 +411,7 @@ TEST short_jobs_are_prefetched(void)
 	ASSERT_EQ(0, prefetched_when(60 * NS_PER_S, false));
 	ASSERT_EQ(0, prefetched_when(NS_PER_MS, true));
 
-	/* Nothing is known of a new worker. */
+	/* Nothing is known about the speed of a new worker. */
 	rig_hello(rig, "w", 2);
 	submit_jobs(rig, 100);
 	ASSERT_EQ(0, worker_row(rig, 1).prefetched);
@@ -439,7 +442,7 @@ TEST prefetched_jobs_are_recalled(void)
 
 	second = rig_hello(rig, "other", 3);
 	ASSERT_EQ(3, rig_frames(rig, OP_RECALL, &recall));
-	ASSERT_EQ(at[9].job, recall.recall.job);         /* the newest are asked for first */
+	ASSERT_EQ(at[9].job, recall.recall.job);         /* the newest prefetched attempts are recalled first */
 	rig_pass(rig, 1);
 	ASSERT_EQ(0, rig_frames(rig, OP_RECALL, NULL));  /* and only once */
 
@@ -449,9 +452,9 @@ TEST prefetched_jobs_are_recalled(void)
 	ASSERT_EQ(second, attempt.conn);
 	ASSERT_EQ(1, attempt.try_no);
 	ASSERT_GT(attempt.epoch, at[11].epoch);
-	rig_started(rig, at[10]);                        /* it had started already: it stays */
+	rig_started(rig, at[10]);                        /* it has started already, so it stays */
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, at[10].job));
-	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &recall));       /* so another is asked for */
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &recall));       /* another one is recalled instead */
 	ASSERT_EQ(at[8].job, recall.recall.job);
 	rig_done(rig, at[9], OUTCOME_RECALLED, 0);
 	ASSERT_EQ(second, rig_must_take(rig).conn);

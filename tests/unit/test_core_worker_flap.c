@@ -40,7 +40,7 @@ TEST flapping_again_renews_the_rest(void)
 	PASS();
 }
 
-/* Its keeper begins anew each time: that makes nothing of it more steady. */
+/* A worker whose keeper restarts each time flaps like any other. */
 TEST worker_that_restarts_repeatedly_flaps(void)
 {
 	struct rig *rig = rig_new();
@@ -59,7 +59,7 @@ TEST worker_that_restarts_repeatedly_flaps(void)
 	PASS();
 }
 
-/* Connections that were given up for silence were lost like any other. */
+/* Connections that the master closed because of silence count as lost. */
 TEST worker_that_is_silent_repeatedly_flaps(void)
 {
 	struct rig *rig = rig_new();
@@ -88,7 +88,9 @@ static enum reason reason_of(struct rig *rig, uint64_t job)
 	return (enum reason)row.why_code;
 }
 
-/* Of two jobs of a worker, only one has processes that can't be ended. */
+/*
+ * Of two jobs of a worker, only one has processes that can't be killed; the other's explanation doesn't mention that.
+ */
 TEST stuck_job_is_told_of_no_other_job(void)
 {
 	struct core_input input = { .kind = INPUT_HEARTBEAT };
@@ -113,7 +115,7 @@ TEST stuck_job_is_told_of_no_other_job(void)
 	PASS();
 }
 
-/* The worker may still hear, though the master hears nothing. */
+/* A silent worker is told to quit, because it may still receive what the master sends. */
 TEST silent_worker_is_told_to_quit(void)
 {
 	struct rig *rig = rig_new();
@@ -127,7 +129,7 @@ TEST silent_worker_is_told_to_quit(void)
 	PASS();
 }
 
-/* The master heard no worker for a while by its own fault: silent workers get their whole grace again. */
+/* The master itself was stopped for a while and heard nothing: silent workers get their whole grace again. */
 TEST silent_worker_has_its_grace_again_after_a_deaf_master(bool connected)
 {
 	struct rig *rig = rig_new();
@@ -153,7 +155,7 @@ TEST silent_worker_has_its_grace_again_after_a_deaf_master(bool connected)
 	PASS();
 }
 
-/* The silence while the master was deaf doesn't count when the worker is silent later. */
+/* Silence while the master was stopped doesn't count when the worker is silent later. */
 TEST connected_worker_has_lease_and_grace_after_a_deaf_master(void)
 {
 	struct rig *rig = rig_new();
@@ -195,7 +197,7 @@ TEST heartbeat_of_a_closed_connection_is_ignored(void)
 	PASS();
 }
 
-/* A lease counts from the last word, not from when somebody looked. */
+/* A lease counts from the worker's last message, not from the time of the check. */
 TEST silence_is_noticed_after_one_lease(void)
 {
 	struct rig *rig = rig_new();
@@ -227,7 +229,7 @@ TEST last_seen_time_survives_a_restart(void)
 	PASS();
 }
 
-/* One that came back with fewer slots may have more processes that live on than it has slots now. */
+/* A worker that came back with fewer slots may have more unkillable processes than slots. */
 TEST jobs_that_outlive_their_worker_are_shown(void)
 {
 	struct rig *rig = rig_new();

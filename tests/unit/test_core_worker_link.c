@@ -11,7 +11,7 @@ struct hello {
 	size_t instance_len, labels;
 };
 
-/* ERR_NONE if it was welcomed. */
+/* The error that answers a HELLO; ERR_NONE: WELCOME. */
 static enum err hello(struct rig *rig, struct hello hello)
 {
 	static char names[LIMIT_LABELS_MAX + 1][8];
@@ -98,7 +98,7 @@ TEST welcome_names_cluster(void)
 	PASS();
 }
 
-/* For how long is it passed over whose connection was lost so often, so far apart? */
+/* How long placement passes over a worker whose connection was lost this often at this interval. */
 static uint64_t rest_after(int drops, int64_t apart_ms, bool quitting)
 {
 	struct rig *rig = rig_new();
@@ -132,7 +132,7 @@ TEST flapping_worker_rests(void)
 	PASS();
 }
 
-/* Its connections break and the master hears of each only when the next one comes. */
+/* The master notices each lost connection only when the next one comes; all count as flaps. */
 TEST replaced_connections_count_as_flaps(void)
 {
 	struct rig *rig = rig_new();
@@ -197,7 +197,7 @@ TEST deaf_master_keeps_lost_worker_lost(void)
 	PASS();
 }
 
-/* Its connection stands, but nothing comes: it is told why it is closed, and may come again. */
+/* A silent worker is told why its connection is closed, and may connect again. */
 TEST silent_worker_may_come_again(void)
 {
 	struct rig *rig = rig_new();
@@ -218,7 +218,7 @@ TEST silent_worker_may_come_again(void)
 	PASS();
 }
 
-/* Its connection is of no use to anybody: it must not go on as if nothing were. */
+/* A silent worker is told so and disconnected, so that it doesn't work on unheard. */
 TEST silent_worker_is_told_and_closed(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pools, forgotten workers, and what people are told of them. */
+/* Pools, forgotten workers, and the texts about them. */
 #include "tests/unit/core_place.h"
 
 static const char *pools(struct rig *rig)
@@ -172,7 +172,7 @@ static void set_step(struct rig *rig, enum set_verb verb, const char *name)
 	core_step(rig->core, &input);
 }
 
-/* Watchers are told of each worker that changed, and once of the forgotten one. */
+/* Watchers are told of each changed worker, and once of the forgotten one. */
 TEST forgotten_worker_is_announced_once_among_others(void)
 {
 	static const char *const names[] = { "a", "b", "c" };
@@ -195,7 +195,7 @@ TEST forgotten_worker_is_announced_once_among_others(void)
 	PASS();
 }
 
-/* The worker was told to quit, and stays connected until it has. */
+/* A worker that was told to quit isn't forgotten while it is still connected. */
 TEST quitting_worker_is_not_forgotten_while_connected(void)
 {
 	struct rig *rig = rig_new();
@@ -212,7 +212,10 @@ TEST quitting_worker_is_not_forgotten_while_connected(void)
 	PASS();
 }
 
-/* It goes in the turn in which its connection went: who watches is told once, and nothing of it is left. */
+/*
+ * A worker that was to be forgotten goes in the turn in which its connection is lost: watchers are told once, and
+ * nothing of it is left.
+ */
 TEST worker_is_forgotten_in_the_turn_in_which_it_left(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A worker that lacks what a start needs: its jobs return at no cost, it rests, and is tried again. */
+/*
+ * A worker that lacks what a start needs: its jobs return without cost, it gets none for a while (the rest), and is
+ * tried again.
+ */
 #include "tests/unit/core_why.h"
 
 #include <errno.h>
@@ -107,7 +110,9 @@ TEST start_ends_the_alarm_and_the_doubling(void)
 	PASS();
 }
 
-/* Of four one starts and three don't: one rest, and it goes on. */
+/*
+ * Of four jobs sent together, one starts and three are refused: that counts as one refusal, so the worker rests once.
+ */
 TEST refusals_of_one_wave_are_one_rest(void)
 {
 	struct rig *rig = rig_new();

@@ -21,7 +21,7 @@ static void say_done(struct rig *rig, struct rig_attempt attempt, int64_t starte
 	rig_step(rig, &input);
 }
 
-/* Its rows are loaded again, whatever a clock said: the rig does so after each turn. */
+/* Rows with a worker's wild clock times can be loaded; the rig loads them after every turn. */
 TEST wild_clock_of_a_worker_stops_no_load(int64_t wild_ms)
 {
 	struct rig *rig = rig_new();
@@ -50,7 +50,7 @@ TEST wild_clock_of_a_worker_stops_no_load(int64_t wild_ms)
 	PASS();
 }
 
-/* One that nobody knew about ended when its worker says, not when that came back. */
+/* A job in state unknown ended at the time that its worker reports late, not when the worker came back. */
 TEST late_result_keeps_its_end_time(void)
 {
 	struct rig *rig = rig_new();
@@ -102,7 +102,7 @@ TEST returning_job_keeps_its_start_time(bool known)
 	PASS();
 }
 
-/* Of each attempt: also of what ended it, by then nobody has it any more. */
+/* The history names the worker of each attempt also for events that come after the attempt ended. */
 TEST history_names_the_worker_of_each_attempt(void)
 {
 	struct rig *rig = rig_new();
@@ -134,7 +134,7 @@ TEST history_names_the_worker_of_each_attempt(void)
 	PASS();
 }
 
-/* How long it may queue counts anew whenever it queues again. */
+/* The dispatch time-out counts anew whenever the job is queued again. */
 TEST recalled_job_has_its_whole_dispatch_timeout(void)
 {
 	struct rig *rig = rig_new();
@@ -159,7 +159,7 @@ TEST recalled_job_has_its_whole_dispatch_timeout(void)
 	PASS();
 }
 
-/* It was said to have begun: whoever sends it back without an end doesn't know how it ended. */
+/* A recalled job that was reported as started and comes back without an end counts as lost. */
 TEST recalled_job_that_had_started_counts_as_lost(void)
 {
 	static const enum exec_mode modes[] = { EXEC_RETRY, EXEC_ONCE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan.conf: what each file may say, in which form, and where its errors point. */
+/* titan.conf: which settings each file may have, their forms, and the places that errors point at. */
 #include "lang/conf.h"
 
 #include <inttypes.h>
@@ -132,7 +132,9 @@ TEST a_large_file_is_refused(void)
 	PASS();
 }
 
-/* Whoever adds a key can't give a project what is somebody else's. */
+/*
+ * Every key says whether a project's file may set it, so that a new key can't let a project change somebody's machine.
+ */
 TEST a_project_says_nothing_about_the_machine(void)
 {
 	for (size_t key = 0; key < CONF_COUNT; key++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all jobs of a graph share, and what a job has beside it: the first of a name counts. */
+/* The context that all jobs of a graph share, and a job's own settings: of two with one name the first counts. */
 #include "base/check.h"
 #include "greatest.h"
 #include "lang/pipeline.h"
@@ -24,7 +24,7 @@ static struct rec_run_context context_of(struct slice bytes)
 	return context;
 }
 
-/* The job as a worker has it: its own specification, completed. */
+/* The job's specification as its worker has it, completed with the context. */
 static struct rec_job_spec whole(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults)
 {
 	struct slice bytes = dag_context(dag, defaults, &arena);
@@ -110,7 +110,7 @@ TEST a_job_adds_to_what_is_shared(void)
 	struct slice shared[40], own[40];
 	struct rec_run_context context = { .env = { shared, 40 } };
 
-	/* Few and many are looked for alike. */
+	/* Short lists are searched linearly and long ones by hash; both must find the same. */
 	for (size_t n = 0; n <= 40; n += 20) {
 		struct rec_job_spec spec = { .env = { own, n } };
 

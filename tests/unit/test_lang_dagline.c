@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One-line graphs: what they become, and where their errors point. */
+/* One-line graphs: the jobs that they become, and the places that errors point at. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static enum err parse(const char *text)
 	return dagline_parse(slice_str(text), &arena, &dag, &spot, &error);
 }
 
-/* "name<-parent,parent:failed name2<-.." of all jobs. */
+/* Draw all jobs as "name<-parent,parent:failed name2<-..". */
 static const char *drawn(const char *text)
 {
 	static char out[4096];
@@ -49,7 +49,7 @@ static const char *drawn(const char *text)
 	return out;
 }
 
-/* The same of what is added to a run (old_run.h); its jobs stand with a +. */
+/* Draw the jobs that are added to a run (old_run.h); jobs of the run are marked with +. */
 static const char *drawn_into(const char *text)
 {
 	static char out[4096];
@@ -93,7 +93,7 @@ TEST what_is_added_needs_jobs_of_the_run(void)
 	ASSERT_STR_EQ("a b<-a,+old,+other", drawn_into("{a, old, other} -> b; a=x; b=x"));
 	ASSERT_STR_EQ("a<-+old:failed,+fan[0]:done,+fan[1]:done,+fan[2]:done", drawn_into("old:failed -> a; fan:done -> a; a=x"));
 	ASSERT_STR_EQ("a<-+old?", drawn_into("a=x when='old.code == 3'"));
-	/* What the graph defines is its own, whatever the run has. */
+	/* A name that the graph defines means the graph's job, even if the run has a job of that name. */
 	ASSERT_STR_EQ("old a<-old", drawn_into("old -> a; old=x; a=x"));
 	ASSERT_STR_EQ("old a<-old", drawn_into("?old -> a; a=x"));
 	ASSERT_STR_EQ("job 'old' is already in run 7: an existing job can't wait for added ones", drawn_into("a -> old; a=x"));
@@ -172,7 +172,7 @@ TEST gates(void)
 	dagline_job(&dag, 0, &defaults, &arena, &spec);
 	ASSERT_EQ_FMT((size_t)2, spec.labels.n, "%zu");
 	ASSERT_EQ_FMT(UINT64_C(2000), spec.delay_ms, "%" PRIu64);
-	/* what was said counts, even if it is none */
+	/* a value that was given counts, even if it is 0 */
 	ASSERT_EQ_FMT(UINT64_C(0), spec.retry_max, "%" PRIu64);
 	dagline_job(&dag, 2, &defaults, &arena, &spec);
 	ASSERT_EQ_FMT(UINT64_C(2), spec.retry_max, "%" PRIu64);
@@ -197,14 +197,14 @@ TEST settings(void)
 	ASSERT_EQ_FMT((size_t)2, spec.env.n, "%zu");
 	ASSERT(slice_eq(spec.env.at[0], slice_str("A=b")));
 	ASSERT(slice_eq(spec.env.at[1], slice_str("C=d e")));
-	/* without shell syntax it needs no shell */
+	/* a command without shell syntax is split into words and needs no shell */
 	ASSERT_EQ_FMT((size_t)3, spec.argv.n, "%zu");
 	ASSERT(slice_eq(spec.argv.at[2], slice_str("x")));
 	dagline_job(&dag, 1, &defaults, &arena, &spec);
 	ASSERT(slice_eq(dag.nodes[1]->command, slice_str("a\tb \"q\"cd")));
 	ASSERT_EQ_FMT(UINT64_C(9), spec.retry_max, "%" PRIu64);
 	ASSERT_EQ_FMT(UINT64_C(7), spec.timeout_ms, "%" PRIu64);
-	ASSERT_EQ(0, spec.dir.len);      /* it is in the context of all */
+	ASSERT_EQ(0, spec.dir.len);      /* the directory is in the shared context */
 	ASSERT_EQ(ERR_NONE, parse("a=x retry=3 backoff=5s..2m retry_on=exit,timeout crash_limit=2 continue_on=failed on_worker_death=kill"));
 	dagline_job(&dag, 0, &defaults, &arena, &spec);
 	ASSERT(spec.backoff_ms == 5000 && spec.backoff_max_ms == 120000 && spec.crash_limit == 2);
@@ -234,7 +234,7 @@ struct wrong {
 	const char *text;
 	enum err err;
 	size_t at, len;
-	const char *part;                /* of the error's text */
+	const char *part;                /* the part of the text that the error marks */
 };
 
 static const struct wrong wrongs[] = {
@@ -303,12 +303,12 @@ TEST errors_are_drawn_with_a_caret(void)
 		      "      |   ^\n",
 		      buf_cstr(&out));
 	buf_clear(&out);
-	/* what isn't printable is shown, and the caret stays under its place */
+	/* what isn't printable is shown escaped, and the caret stands under its place */
 	spot = (struct dag_spot){ 3, 1 };
 	dagline_explain(slice_str("a\x1b b"), "-e", &spot, &error, &out);
 	ASSERT(strchr(buf_cstr(&out), '\x1b') == NULL);
 	ASSERT(strstr(buf_cstr(&out), "| a\\x1b b\n      |       ^") != NULL);
-	/* the end of the text has no character to stand under */
+	/* behind the last character: the caret stands after the text */
 	spot = (struct dag_spot){ 4, 1 };
 	dagline_explain(slice_str("a ->"), "-e", &spot, &error, &out);
 	buf_free(&out);
@@ -322,7 +322,7 @@ TEST depth_and_size_are_bounded(void)
 
 	memset(deep, '{', sizeof(deep) - 1);
 	ASSERT_EQ(ERR_TOO_LARGE, parse(deep));
-	/* a join of all with all is refused before it is made */
+	/* a join of all jobs with all is refused before its edges are made */
 	buf_add_str(&wide, "{a0");
 	for (int i = 1; i < 5000; i++)
 		buf_addf(&wide, ",a%d", i);
@@ -339,7 +339,7 @@ TEST depth_and_size_are_bounded(void)
 	PASS();
 }
 
-/* Pieces of the grammar in any order: never a crash, and what is accepted can be expanded. */
+/* Random pieces of the grammar never crash the parser, and what it accepts can be expanded. */
 TEST any_text_is_safe(void)
 {
 	static const char *const pieces[] = { "a", "b", "c", "->", "{", "}", ",", ";", "=", "'", "\"", "*", "3", "!", ":",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs ask for, in words: resources, places, bounds of logs. */
+/* The texts of what jobs ask for: resources, places, limits of logs. */
 #include "greatest.h"
 #include "lang/demand.h"
 #include "lang/log_max.h"
@@ -61,7 +61,7 @@ TEST amount_is_at_least_something(void)
 	PASS();
 }
 
-/* Each in a demand of its own is taken from the defaults with all that belongs to it. */
+/* A demand that the job doesn't state is taken from the defaults, with all that belongs to it. */
 TEST what_isnt_said_is_the_defaults(void)
 {
 	struct slice asks[] = { slice_str("gpus=1") }, prefer[] = { slice_str("fast") };
@@ -86,7 +86,7 @@ TEST what_isnt_said_is_the_defaults(void)
 	PASS();
 }
 
-/* A pool or a kin that a job names itself isn't made hard by the defaults. */
+/* If a job names its own pool or affinity, a default of "hard" doesn't apply to it. */
 TEST what_is_said_stays_as_it_is(void)
 {
 	const struct demand defaults = { .pool = slice_str("night"), .pool_hard = true, .affinity = AFFINITY_PARENT,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values of a matrix and of parameters in the texts of jobs: all of the texts, once, and no longer than they may be. */
+/* Values of a matrix and of parameters in texts of jobs: replaced everywhere, once, and up to a length. */
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -74,7 +74,7 @@ TEST every_text_of_a_job_has_its_values(void)
 	PASS();
 }
 
-/* What somebody gives as a parameter is a text, whatever it looks like. */
+/* A parameter's value isn't searched for further references, whatever it contains. */
 TEST value_that_was_put_in_is_not_searched_again(void)
 {
 	struct rec_job_spec spec;
@@ -93,7 +93,7 @@ TEST value_that_was_put_in_is_not_searched_again(void)
 	PASS();
 }
 
-/* So many times a value of a hundred bytes. */
+/* Parse a text that contains a value of a hundred bytes this many times. */
 static enum err parse_long(const char *values, size_t times)
 {
 	struct buf text = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pipelines in YAML: the jobs that come of them, and where their errors point. */
+/* Pipelines in YAML: the jobs that they become, and the places that errors point at. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -37,7 +37,7 @@ static struct rec_job_spec job(uint64_t index)
 	return spec;
 }
 
-/* "name<-parent,parent:failed name2<-.." of all jobs, or the error. */
+/* Draw all jobs as "name<-parent,parent:failed name2<-..", or return the error. */
 static const char *drawn(const char *text)
 {
 	static char out[4096];
@@ -82,7 +82,7 @@ TEST needs_in_every_form(void)
 	ASSERT_STR_EQ("a b c<-a,b:done", drawn(A "  b: {run: x}\n  c: {run: x, needs: \"a.ok && b.done\"}\n"));
 	ASSERT_STR_EQ("a b c<-a,b:done", drawn(A "  b: {run: x}\n  c: {run: x, needs: [a.ok && b.done]}\n"));
 	ASSERT_STR_EQ("a b<-a:done", drawn(A "  b: {run: x, needs: [a], always: true}\n"));
-	/* a later job may be needed, and a name may look like a result */
+	/* a job may need a later one, and a job's name may look like the name of a result */
 	ASSERT_STR_EQ("b<-a a", drawn("jobs:\n  b: {run: x, needs: a}\n  a: {run: x}\n"));
 	ASSERT_STR_EQ("a.failed b<-a.failed", drawn("jobs:\n  a.failed: {run: x}\n  b: {run: x, needs: a.failed}\n"));
 	PASS();
@@ -146,7 +146,9 @@ TEST what_a_job_says(void)
 	PASS();
 }
 
-/* A job with retries of its own takes the codes that the defaults say; one with a list of ends has no codes of others. */
+/*
+ * A job with its own retry takes the default's codes; one that lists outcomes to retry takes no codes of the default.
+ */
 TEST default_retry_codes_hold_for_jobs_that_say_none(void)
 {
 	struct rec_job_spec spec;
@@ -265,7 +267,7 @@ TEST parameters(void)
 	ASSERT_EQ(ERR_INVALID, parse(text));
 	ASSERT_STR_EQ("give it with -p ver=VALUE", error.next);
 	ASSERT_EQ(ERR_NONE, parse_with(text, "ver=1 '${params.env}'", "n=4"));
-	/* what was put in is not looked at again */
+	/* a value that was put in isn't searched for references */
 	ASSERT(is(job(0).script, "echo 1 '${params.env}' stg $ver"));
 	ASSERT_EQ_FMT(UINT64_C(4), job(0).retry_max, "%" PRIu64);
 	ASSERT(is(job(1).argv.at[1], "1 '${params.env}'"));
@@ -326,7 +328,7 @@ TEST gates(void)
 	PASS();
 }
 
-/* What its needs and its condition are, as code in words. */
+/* The job's needs and condition as expression code in words. */
 static const char *coded(const char *text, uint64_t index)
 {
 	static char out[512];
@@ -550,7 +552,7 @@ TEST errors_look_like_this(void)
 	buf_free(&shown);
 	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("jobs:\n  a: {run: x, priorty: 3}\n"));
 	ASSERT_STR_EQ("did you mean 'priority'?", error.next);
-	/* What has its place elsewhere is sent there. */
+	/* A key in the wrong section: the error says where it belongs. */
 	ASSERT_EQ(ERR_UNKNOWN_NAME, parse("max_jobs: 3\n" A));
 	ASSERT_STR_EQ("unknown key 'max_jobs'", error.text);
 	ASSERT_STR_EQ("it isn't allowed in a pipeline; it is allowed in: concurrency", error.next);
@@ -561,7 +563,7 @@ TEST errors_look_like_this(void)
 	PASS();
 }
 
-/* What multiplies stops at a limit, not at the end of the memory. */
+/* Matrices and counts multiply; a limit stops them before memory runs out. */
 TEST limits(void)
 {
 	struct buf text = { 0 };

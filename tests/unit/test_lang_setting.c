@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The settings of proto/spec.def in pipelines and on one line: each word is read, and refused where it has no use. */
+/*
+ * The settings of proto/spec.def in YAML and one-line graphs: each word is read, and refused where it has no meaning.
+ */
 #include <stdio.h>
 
 #include "greatest.h"
@@ -37,7 +39,7 @@ static enum err read_yaml(const char *text, struct rec_job_spec *ret)
 	return err;
 }
 
-/* Where a word of a section stands: pipeline_job.c and its neighbours read it, or the table alone does. */
+/* Is a word of a YAML section read, either by code in pipeline_job.c and its neighbours or by the table? */
 static bool yaml_is_read(const struct setting *setting)
 {
 	static const struct {
@@ -59,7 +61,7 @@ static bool yaml_is_read(const struct setting *setting)
 		word = slice_str(setting->yaml + len);
 		return pipe_key_find(sections[i].section, word) || pipe_setting_find(sections[i].section, word);
 	}
-	return pipe_key_find(&pipe_section_job, first) != NULL;  /* pool, affinity: their maps are their own */
+	return pipe_key_find(&pipe_section_job, first) != NULL;  /* pool and affinity have maps of their own */
 }
 
 TEST every_word_of_the_table_is_read_in_pipelines(void)

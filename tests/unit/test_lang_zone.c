@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time zones as schedules keep them: the second of each change, and the process's own zone as it was. */
+/*
+ * Time zones as schedules store them: the second of each change of the offset; and the process's own zone is left as it
+ * was.
+ */
 #include <stdlib.h>
 #include <time.h>
 
@@ -8,7 +11,7 @@
 
 GREATEST_MAIN_DEFS();
 
-#define RECORD 12u                       /* bytes of a change: when, from then on so many seconds ahead of UTC */
+#define RECORD 12u                       /* bytes of one change: its time, and the seconds ahead of UTC from then on */
 
 static struct arena arena;
 static struct slice zone;
@@ -30,7 +33,7 @@ static int64_t number_at(size_t at, size_t bytes)
 	return bytes == 4 ? (int64_t)(int32_t)number : (int64_t)number;
 }
 
-/* What begins at this second; INT64_MIN: nothing does. */
+/* The offset that begins at this second; INT64_MIN: none begins. */
 static int64_t offset_from(int64_t utc_s)
 {
 	for (size_t at = 0; at < zone.len; at += RECORD)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pages of an answer: one row at least, no more than fit a frame, and no more than were asked for. */
+/* Pages of an answer: at least one row, at most what fits into a frame, and at most as many rows as were asked for. */
 #include "master/internal.h"
 
 #include "greatest.h"
@@ -25,7 +25,7 @@ static void teardown_cb(void *data)
 	arena_free(&arena);
 }
 
-/* Bytes of the frame that the page becomes. */
+/* Number of bytes of the frame that the page becomes. */
 static size_t frame_bytes(void)
 {
 	struct buf out = { 0 };
@@ -50,7 +50,7 @@ TEST first_row_fits_however_long(void)
 	PASS();
 }
 
-/* Whichever of its texts makes a row long. */
+/* A page fits into a frame, whichever text makes its rows long. */
 TEST page_is_no_longer_than_a_frame(void)
 {
 	struct slice texts[4];

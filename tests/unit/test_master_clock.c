@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A master notices each time that the wall clock is set. The kernel's timer is stood in for: a test sets no clock. */
+/*
+ * A master notices every time that the wall clock is set. The test replaces the kernel's timer, because a test can't
+ * set the clock.
+ */
 #include "greatest.h"
 
 #include <stdatomic.h>
@@ -10,9 +13,10 @@
 
 GREATEST_MAIN_DEFS();
 
-/* Shared with the master's process. */
+/* Memory shared with the master's process. */
 static struct {
-	atomic_uint armings;             /* a timer that is cancelled when the clock is set tells it once */
+	/* arming: a timer that is cancelled when the clock is set reports that once, and must be armed again */
+	atomic_uint armings;
 } *clock_timer;
 static int clock_fd = -1;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows as fat as specifications allow: every answer fits its frame, and the master lives. */
+/* Rows as large as specifications allow: every answer fits into a frame, and the master survives. */
 #include "master_box.h"
 #include "proto/expr.h"
 
@@ -71,7 +71,7 @@ TEST what_loops_wait_for_may_be_long(void)
 	PASS();
 }
 
-/* Who decides is shown the beginning of each. */
+/* A gate shows the beginning of each long command behind it. */
 TEST what_a_gate_leads_to_may_be_long(void)
 {
 	const uint64_t gate = 0;
@@ -104,7 +104,7 @@ TEST what_a_gate_leads_to_may_be_long(void)
 	PASS();
 }
 
-/* What would be shown of it wouldn't fit. */
+/* A cron expression that wouldn't fit into a row is refused. */
 TEST a_schedule_has_a_short_cron(void)
 {
 	struct rec_job_spec job = { .name = slice_str("a"), .script = slice_str("true") };
@@ -132,7 +132,7 @@ TEST a_schedule_has_a_short_cron(void)
 	PASS();
 }
 
-/* Of a run that has left memory its beginning was taken for the name. */
+/* A name over the limit is refused also for a run in the store; once its beginning was taken for the name. */
 TEST a_name_that_is_too_long_names_nobody(void)
 {
 	struct rec_job_spec job = { .name = slice_make(fat, LIMIT_NAME_MAX_LEN), .script = slice_str("true") };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Peers that ask more than their share: what they cost others, and the master's memory. */
+/* Peers that ask for more than their share: the cost for other peers and for the master's memory. */
 #include "master_box.h"
 #include "proto/metrics.h"
 
@@ -7,8 +7,8 @@
 
 #include "tests/greatest.h"
 
-#define JOBS   1000                      /* of the run that is asked about */
-#define EACH   64                        /* questions that a connection may have in line */
+#define JOBS   1000                      /* jobs of the run that the queries are about */
+#define EACH   64                        /* queries that a connection may have waiting */
 
 static struct peer client;
 static struct peer greedy[100];
@@ -34,7 +34,7 @@ static bool ask(struct peer *peer, size_t count, uint64_t limit)
 	return sent;
 }
 
-/* How much they were, and in which turn the last was given. */
+/* Receive this many answers; *ret_turn is the turn of the last one. */
 static bool hear(struct peer *peer, size_t count, uint64_t *ret_turn)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -66,7 +66,7 @@ TEST many_questions_of_one_peer_come_after_one_of_another(void)
 	ASSERT(big_run());
 	for (size_t i = 0; i < 20; i++)
 		ASSERT(peer_hello(&greedy[i]));
-	/* All of it is there before the master looks, and its own comes last. */
+	/* All queries of the greedy peers arrive before the master looks, and the test's own query comes last. */
 	kill(box_pid, SIGSTOP);
 	for (size_t i = 0; i < 20; i++)
 		ASSERT(ask(&greedy[i], EACH, 100));
@@ -91,7 +91,7 @@ TEST answers_that_nobody_takes_have_one_bound(void)
 	ASSERT(big_run());
 	for (size_t i = 0; i < 100; i++)
 		ASSERT(peer_hello(&greedy[i]) && ask(&greedy[i], EACH, 0));
-	/* Others are answered all the while, and who takes nothing has to go. */
+	/* Other peers are answered all the time, and a peer that doesn't read is disconnected. */
 	while (cut == 0) {
 		ASSERT(metric(METRIC_QUEUE_OUTPUT_BYTES, &queued));
 		ASSERT(metric(METRIC_ASKERS_CUT, &cut));
@@ -155,7 +155,7 @@ TEST readings_of_logs_share_the_bound(void)
 	ASSERT(big_run());
 	for (size_t i = 0; i < 100; i++)
 		ASSERT(peer_hello(&greedy[i]));
-	/* More than the logs are given at once: all are answered, each peer's in order. */
+	/* More log reads than the log thread takes at once: all are answered, in each peer's order. */
 	kill(box_pid, SIGSTOP);
 	for (size_t i = 0; i < 100; i++)
 		for (read.id = 1; read.id <= 20; read.id++)
@@ -172,7 +172,7 @@ TEST readings_of_logs_share_the_bound(void)
 	PASS();
 }
 
-/* Each ends its connection by that; then it comes again. */
+/* Each message makes the master close the connection; then the peer connects again. Only a few of these are logged. */
 TEST what_peers_say_is_logged_a_few_times(void)
 {
 	char *text = mem_alloc(100000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A living master, from outside: who may say what, graphs and questions, restarts, the end. */
+/* A running master from outside: which peer may send what, graphs, queries, restarts, shutdown. */
 #include "master_box.h"
 
 #include "net/client.h"
@@ -42,13 +42,13 @@ TEST a_second_master_is_refused(void)
 	ASSERT(box_start());
 	ASSERT_FALSE(box_try(&pid, &status));
 	ASSERT_EQ_FMT(75, status, "%d");
-	/* The first one isn't disturbed. */
+	/* The first peer isn't disturbed. */
 	ASSERT(peer_hello(&peer));
 	peer_close(&peer);
 	PASS();
 }
 
-/* Bytes in; the code of the ERROR that comes back before the end. */
+/* Send bytes and return the code of the ERROR that comes before the end of the connection. */
 static enum err refused(const void *bytes, size_t len, bool hello)
 {
 	struct peer peer;
@@ -97,7 +97,7 @@ TEST bad_frames_close_only_their_sender(void)
 	ASSERT_EQ(ERR_NOT_EXPECTED, refused_frame(OP_QUERY, "\x82\x01\x01\x02\x01", 5, false));
 	ASSERT_EQ(ERR_NOT_EXPECTED, refused_frame(OP_HELLO, "\x82\x01\x02\x02\x01", 5, true));
 	ASSERT_EQ(ERR_FRAME, refused_frame(OP_HELLO, large, sizeof(large), false));
-	/* What a worker may say, a client may not; what a master says, nobody may. */
+	/* A client may not send a worker's messages, and no peer may send a master's. */
 	message_encode(&frame, OP_HEARTBEAT, &heartbeat);
 	ASSERT_EQ(ERR_DENIED, refused(frame.data, frame.len, true));
 	ASSERT_EQ(ERR_DENIED, refused_frame(OP_OK, "\x81\x01\x01", 3, true));
@@ -142,7 +142,7 @@ TEST an_invalid_request_is_answered_and_no_more(void)
 	ASSERT(peer_send(&peer, OP_QUERY, &query));
 	ASSERT(peer_expect(&peer, OP_ERROR, &error));
 	ASSERT(error.id == 5 && error.code == ERR_INVALID);
-	/* What the master asks itself isn't for others to ask. */
+	/* Kinds of queries that the master uses internally are refused. */
 	for (uint64_t what = 100; what < 103; what++) {
 		query = (struct msg_query){ .id = what, .what = what, .run = 1 };
 		ASSERT(peer_send(&peer, OP_QUERY, &query));
@@ -181,7 +181,7 @@ TEST a_graph_runs_and_is_found_in_history(void)
 	ASSERT(peer_submit(&client, KEY1, "chain", 3, true));
 	ASSERT(peer_expect(&client, OP_ACCEPTED, &accepted));
 	ASSERT(accepted.run == 1 && accepted.jobs == 3 && !accepted.existing);
-	/* The same again is the same run; other content is an error. */
+	/* The same graph with the same key is the same run; another graph with that key is an error. */
 	ASSERT(peer_submit(&client, KEY1, "chain", 3, true));
 	ASSERT(peer_expect(&client, OP_ACCEPTED, &accepted));
 	ASSERT(accepted.run == 1 && accepted.existing);
@@ -348,7 +348,7 @@ TEST kill_and_restart_keep_the_run(void)
 	ASSERT_EQ_FMT((size_t)2, snapshot.jobs.n, "%zu");
 	ASSERT(peer_worker(&worker, "w1", 1, held, 1));
 	ASSERT(peer_done(&worker, held[0].job, held[0].epoch, 0));
-	/* Adopted, not run again: the next one given is its child. */
+	/* The reported attempt is adopted and not run again: the next job assigned is its child. */
 	ASSERT(worker_serve(&worker, 1));
 	do {
 		ASSERT(peer_query(&client, QUERY_JOBS, accepted.run, "", 0, 0, &snapshot));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The newest output that isn't kept: bounded for a job and for all, and told once to whoever watches. */
+/*
+ * The live tail: the newest output that isn't stored. Limited for each job and in all, and sent once to whoever
+ * watches.
+ */
 #include "master/live_tail.h"
 
 #include "base/mem.h"
@@ -76,7 +79,7 @@ TEST job_keeps_its_newest_bytes(void)
 	PASS();
 }
 
-/* With all room taken a further job is left out, until another one gives its room back. */
+/* When all room is taken, a further job gets none until another one gives its room back. */
 TEST all_jobs_share_one_bound(void)
 {
 	const size_t most = (size_t)128 * LIMIT_LIVE_TAIL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One attempt's output on disk: what came twice, what didn't fit, what was torn, and that all of it is counted. */
+/* The log file of an attempt: repeated pieces, pieces that don't fit, torn records; what was dropped is counted. */
 #include "master/logfile.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 static char dir[SCRATCH_SIZE];
 static int dir_fd;
 static struct logfile file;
-static size_t write_most;                /* a write of pieces takes so many bytes at once; 0: all */
+static size_t write_most;                /* bytes that one pwritev writes at most; 0: all */
 
 ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t at)
 {
@@ -63,7 +63,7 @@ static int append(uint64_t stream, uint64_t offset, const char *text)
 	return logfile_append(&file, &item, 1);
 }
 
-/* The text of a stream, read back from the file in pages; "?" when it can't be. */
+/* The text of a stream, read back from the file in pages; "?" if it can't be read. */
 static const char *content(uint64_t stream)
 {
 	static struct buf text;
@@ -164,7 +164,7 @@ TEST over_the_cap_every_byte_is_counted(void)
 	ASSERT_EQ(0, append(1, 7, "more"));
 	ASSERT_EQ(0, append(1, 7, "more"));
 	ASSERT_EQ_FMT(7ull, (unsigned long long)file.dropped, "%llu");
-	/* The note is rewritten in place. */
+	/* The note about dropped bytes is rewritten in place. */
 	ASSERT_EQ(size, file.size);
 	ASSERT(reopen());
 	ASSERT_EQ_FMT(7ull, (unsigned long long)file.dropped, "%llu");
@@ -192,7 +192,10 @@ TEST a_gap_is_counted_and_what_follows_kept(void)
 	PASS();
 }
 
-/* What is learned from the records, as when a log is packed, is what the file knows: each note has all until then. */
+/*
+ * The facts learned from the records, as packing does, equal what the file knows: each note counts everything dropped
+ * so far.
+ */
 TEST records_of_two_gaps_say_what_was_dropped(void)
 {
 	struct logpack_facts facts = { 0 };
@@ -231,7 +234,7 @@ TEST a_torn_end_is_cut_off_wherever_it_tore(void)
 		ASSERT_EQ_FMT(5ull, (unsigned long long)file.received[0], "%llu");
 		ASSERT_STR_EQ("whole", content(1));
 	}
-	/* Blocks that were allocated and never written read as zeros. */
+	/* Blocks that were allocated but never written read as zeros. */
 	ASSERT_EQ(0, ftruncate(file.fd, (off_t)whole + 4096));
 	ASSERT(reopen());
 	ASSERT_EQ_FMT((unsigned long long)whole, (unsigned long long)file.size, "%llu");
@@ -256,7 +259,7 @@ TEST many_pieces_are_read_in_pages(void)
 	PASS();
 }
 
-/* The same pieces in writes that take a few bytes each: the file is equal byte for byte. */
+/* Pieces written with many short writes make the same file, byte for byte. */
 TEST short_write_goes_on_where_it_stopped(void)
 {
 	static const char *const words[] = { "a", "bcdefghijklmnopqrstuvwxyz", "0123456789", "", "last" };
@@ -322,7 +325,7 @@ TEST what_cant_be_opened_is_counted(void)
 	PASS();
 }
 
-/* What a failed sync may have cost is cut off, and wanted again. */
+/* After a failed sync a lossless log is cut off at its last sync, and the worker is asked for the rest again. */
 TEST a_lossless_one_goes_back_to_its_last_sync(void)
 {
 	file.cap = UINT64_MAX;
@@ -337,7 +340,7 @@ TEST a_lossless_one_goes_back_to_its_last_sync(void)
 	ASSERT_EQ_FMT(6ul, file.received[0], "%lu");
 	ASSERT_EQ_FMT(3ul, file.received[1], "%lu");
 	ASSERT_STR_EQ("synced", content(1));
-	/* What was under way behind it isn't taken for a gap. */
+	/* A piece that was on its way when the file was cut isn't taken for a gap. */
 	ASSERT_EQ(0, append(1, 11, " later"));
 	ASSERT_EQ(0, append(1, 6, " again"));
 	ASSERT_EQ(0, append(1, 12, " later"));

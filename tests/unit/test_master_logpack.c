@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Logs that were compressed: they read as before, whatever interrupted it, and say what is damaged. */
+/* Packed (compressed) logs: they read as before, wherever packing was interrupted, and damage is reported. */
 #include "master/logstore.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void teardown_cb(void *data)
 		abort();
 }
 
-/* Piece number i of a stream, which says so. */
+/* Make piece number i of a stream; its text is its number. */
 static struct rec_output piece(uint64_t job, uint64_t stream, uint64_t i, uint8_t bytes[PIECE])
 {
 	for (size_t at = 0; at < PIECE; at++)
@@ -65,7 +65,7 @@ static struct rec_output piece(uint64_t job, uint64_t stream, uint64_t i, uint8_
 				    .data = slice_make(bytes, PIECE) };
 }
 
-/* A log of job 42 or another with so many pieces of each stream, and a note. */
+/* Write a log of this job with this many pieces of each stream, and a note. */
 static void write_log(uint64_t job, uint64_t pieces)
 {
 	struct logfile file;
@@ -92,14 +92,14 @@ static bool exists(const char *name)
 	return fstatat(dir_fd, name, &info, 0) == 0;
 }
 
-/* All steps there are. */
+/* Do all steps of packing. */
 static void squeeze_all(void)
 {
 	while (squeeze.due_ns != TIME_NEVER && (squeeze.now || squeeze.run_count > 0))
 		squeeze_step(&squeeze);
 }
 
-/* Is the log of this job whole? Reads forward from offset; *ret_read is how many bytes of output that were. */
+/* Is the log of this job complete from the offset on? *ret_read: bytes of output that were read. */
 static bool reads_well(struct logfile *file, uint64_t from, uint64_t *ret_read)
 {
 	struct arena arena = { 0 };
@@ -159,7 +159,7 @@ TEST it_reads_as_before(void)
 	ASSERT_EQ_FMT((uint64_t)before.st_size, squeeze.stats.bytes_before, "%lu");
 	ASSERT_EQ_FMT((uint64_t)after.st_size, squeeze.stats.bytes_after, "%lu");
 	ASSERT(squeeze.stats.files_waiting == 0 && squeeze.stats.runs_waiting == 0);
-	/* By the offsets of before, and from near the end without the rest. */
+	/* Read by the offsets of the unpacked log, and from near the end without reading the rest. */
 	logfile_init(&file, 7, 42, 3);
 	ASSERT_EQ(0, logfile_open(&file, dir_fd, false));
 	size = file.size;
@@ -228,7 +228,7 @@ TEST what_is_being_written_waits(void)
 	PASS();
 }
 
-/* The process is gone after so many steps; the next one begins anew. */
+/* The process dies after this many steps of packing; the next process starts packing anew. */
 TEST a_crash_leaves_one_good_copy(void)
 {
 	int steps = 0;
@@ -311,7 +311,7 @@ TEST more_output_makes_it_plain_again(void)
 	ASSERT_EQ_FMT(401ul * PIECE - 100, file.kept, "%lu");
 	ASSERT_EQ_FMT(100ul, file.dropped, "%lu");
 	logfile_free(&file);
-	/* A form that is left over counts for nothing beside the plain one. */
+	/* A packed file that was left over is ignored while the plain file exists. */
 	ASSERT_EQ(0, io_write_file(dir_fd, "7/42.3.zst", "rubbish", 7, 0600));
 	logfile_init(&file, 7, 42, 3);
 	ASSERT_EQ(0, logfile_open(&file, dir_fd, false));
@@ -342,7 +342,7 @@ static void answer_cb(void *arg, struct log_answer *answer)
 	last_answer = answer;
 }
 
-/* A flipped bit costs its frame, which is said, and nothing else. */
+/* A flipped bit costs the frame that it is in, which is reported, and nothing else. */
 TEST what_is_damaged_is_said_and_the_rest_read(void)
 {
 	struct msg_log_read read = { .id = 1, .run = 7, .job = 42, .epoch = 3 };
@@ -383,7 +383,7 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 	ASSERT_EQ(1, damages);
 	ASSERT_EQ_FMT(read.offset - lost - LOGFILE_HEADER - LOGFILE_NOTE, seen, "%lu");
 	logstore_free(&logstore);
-	/* Without its index it is read by what the frames say. */
+	/* Without its index the file is read by the sizes in its frames. */
 	struct stat info;
 
 	flip((off_t)at_damage);
@@ -393,7 +393,7 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 		ASSERT(log_is_whole(42, 500));
 		flip(info.st_size - at);
 	}
-	/* Without even a frame there is nothing to read. */
+	/* Without a single whole frame nothing can be read. */
 	flip(0);
 	flip(info.st_size - 1);
 	logstore_init(&logstore, fcntl(dir_fd, F_DUPFD_CLOEXEC, 3), 16, answer_cb, NULL);

@@ -143,7 +143,10 @@ TEST all_are_measured(void)
 	PASS();
 }
 
-/* As it was, until the plain form is gone: or a rule by size would remove others for a copy of a moment. */
+/*
+ * While both the plain and the packed file exist, only one counts; otherwise the size rule would prune other runs
+ * because of a temporary copy.
+ */
 TEST what_lies_there_in_two_forms_counts_once(void)
 {
 	struct bench bench;

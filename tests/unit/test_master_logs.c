@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output that a worker sends to a living master: kept, credited, read back, and kept through kill -9. */
+/* Output that a worker sends to a running master: stored, credited, read back, and kept through kill -9. */
 #include "master_box.h"
 
 #include "tests/greatest.h"
@@ -14,7 +14,7 @@ static bool send_output(struct peer *worker, uint64_t job, uint64_t stream, uint
 	return peer_send(worker, OP_OUTPUT, &msg);
 }
 
-/* Run 1 with so many jobs, which the worker has ended: from then on it may speak of them. */
+/* Make run 1 with this many jobs that the worker has ended, so that the worker may send output of them. */
 static bool ended_jobs(struct peer *worker, size_t count)
 {
 	struct peer client;
@@ -39,7 +39,7 @@ static bool ended_jobs(struct peer *worker, size_t count)
 	return acked == count;
 }
 
-/* Waits for the credit of everything before offset. */
+/* Wait until everything before the offset is credited. */
 static bool credited(struct peer *worker, uint64_t job, uint64_t stream, uint64_t offset, bool synced)
 {
 	struct frame frame;
@@ -62,7 +62,7 @@ static bool credited(struct peer *worker, uint64_t job, uint64_t stream, uint64_
 	return false;
 }
 
-/* All of a stream, asked for until the end. */
+/* Read a whole stream with queries until its end. */
 static bool read_log(struct peer *client, uint64_t job, uint64_t stream, struct buf *ret_text, uint64_t *ret_dropped)
 {
 	struct msg_log_read read = { .run = 1, .job = job, .epoch = 9 };
@@ -93,7 +93,7 @@ TEST output_is_credited_and_read_back(void)
 	ASSERT(peer_hello(&client));
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
 	ASSERT(ended_jobs(&worker, 5));
-	/* Nothing was written: nothing is there. */
+	/* Nothing was written, so nothing can be read. */
 	ASSERT(read_log(&client, 5, 1, &text, &dropped));
 	ASSERT_EQ_FMT((size_t)0, text.len, "%zu");
 	ASSERT(send_output(&worker, 5, 1, 0, slice_str("one\n")));
@@ -139,7 +139,7 @@ TEST a_worker_that_repeats_itself_is_credited_too(void)
 	PASS();
 }
 
-/* More jobs than descriptors are kept open; each speaks twice. */
+/* More jobs write than files are kept open; each writes twice. */
 TEST many_jobs_write_in_turn(void)
 {
 	struct peer client, worker;
@@ -220,7 +220,7 @@ TEST what_the_worker_kept_back_is_counted(void)
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
 	ASSERT(ended_jobs(&worker, 5));
 	ASSERT(send_output(&worker, 5, 1, 0, slice_str("head")));
-	/* Said twice, counted once. */
+	/* Sent twice, counted once. */
 	for (int i = 0; i < 2; i++) {
 		ASSERT(peer_send(&worker, OP_DONE, &ends));
 		do
@@ -256,7 +256,7 @@ static bool speaks(struct peer *worker, struct rec_output item)
 	return peer_send(worker, OP_OUTPUT, &msg);
 }
 
-/* The next CREDIT says that this piece needn't be sent again. */
+/* Expect a CREDIT that says that this piece must not be sent again. */
 static bool turned_down(struct peer *worker, uint64_t job, uint64_t offset)
 {
 	struct frame frame;
@@ -290,7 +290,7 @@ TEST nobody_writes_into_the_logs_of_others(void)
 	ASSERT(peer_worker(&other, "w2", 1, NULL, 0));
 	ASSERT(speaks(&other, item));
 	ASSERT(turned_down(&other, item.job, 5));
-	/* Nor does the right one into those of another run, of a later attempt, of what never was. */
+	/* Output is refused if the run, the attempt or the job is wrong. */
 	item.run = 7;
 	ASSERT(speaks(&worker, item) && turned_down(&worker, item.job, 5));
 	item.run = 1;
@@ -326,7 +326,7 @@ TEST logs_that_cant_be_written_dont_stop_the_master(void)
 	int fd;
 
 	ASSERT(box_start());
-	/* A file where the run's directory ought to be. */
+	/* A file stands where the run's directory should be. */
 	fd = open(statedir_path(&box_place, "logs/1", path), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	ASSERT(fd >= 0);
 	close(fd);
@@ -348,7 +348,7 @@ TEST logs_that_cant_be_written_dont_stop_the_master(void)
 	PASS();
 }
 
-/* A worker that still has some of it is told to drop it; nothing comes back. */
+/* Output of a pruned run that a worker still sends is refused: the worker is told to drop it, and no log appears. */
 TEST late_output_of_a_pruned_run_is_refused(void)
 {
 	struct msg_prune prune = { .id = 900, .keep = 1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the thread of the logs owes: to lossless jobs when there is no room, to who looks at what passes by. */
+/* The log thread: what it guarantees to lossless jobs when the disk is full, and to watchers of the live tail. */
 #include "master/logstore.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ static struct logstore logstore;
 static struct log_answer *answers, **answers_end;
 static struct arena arena;
 
-static unsigned failing_syncs, failing_cuts, failing_names;      /* so many of the next calls end with EIO */
+/* number of the next calls of each kind that fail with EIO */
+static unsigned failing_syncs, failing_cuts, failing_names;
 
 static int call(unsigned *failing, long number, long first, long second)
 {
@@ -44,7 +45,7 @@ int fdatasync(int fd)
 	return call(&failing_syncs, SYS_fdatasync, fd, 0);
 }
 
-static char synced_names[256];           /* the directories whose names were synced: /1/2 */
+static char synced_names[256];           /* directories whose names were synced, such as /1/2 */
 
 int fsync(int fd)
 {
@@ -81,7 +82,7 @@ static void setup_cb(void *data)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* The oldest answer as a message; false: there is none, or it is another. */
+/* Take the oldest answer as a message; false: there is none, or it has another opcode. */
 static bool answered(enum opcode op, void *ret_msg)
 {
 	struct log_answer *answer = answers;
@@ -143,7 +144,10 @@ static bool read_all(struct msg_log_data *ret_data)
 	return answered(OP_LOG_DATA, ret_data);
 }
 
-/* Nothing of it is dropped: it is asked for again from where it could no longer be written. */
+/*
+ * Nothing of a lossless job is dropped: when there is room again, the worker is asked to send from where writing
+ * stopped.
+ */
 TEST a_lossless_job_waits_for_room(void)
 {
 	uint8_t *bytes = mem_zalloc(20000);
@@ -160,7 +164,7 @@ TEST a_lossless_job_waits_for_room(void)
 	append(LOG_LOSSLESS, 5000, slice_make(bytes, 10000));
 	ASSERT(answered(OP_CREDIT, &credit));
 	ASSERT_EQ_FMT(5000ul, credit.items.at[0].offset, "%lu");
-	/* What was on its way is passed over, and the job's end changes nothing. */
+	/* Pieces that were on their way are ignored, and so is the job's end. */
 	append(LOG_LOSSLESS, 15000, slice_make(bytes, 5000));
 	ASSERT(answered(OP_CREDIT, &credit));
 	ASSERT_EQ_FMT(5000ul, credit.items.at[0].offset, "%lu");
@@ -202,7 +206,7 @@ static void append_to_run(uint64_t run, uint64_t job)
 	logstore_credit(&logstore);
 }
 
-/* One sync for all that are new in a run's directory, and none is left out for another run's. */
+/* One sync of a run's directory covers all its new files; the directories of other runs are synced too. */
 TEST names_of_new_files_are_synced_in_every_run(void)
 {
 	append_to_run(1, 5);
@@ -256,7 +260,7 @@ TEST what_passes_by_is_seen_once_and_not_kept(void)
 	ASSERT(answered(OP_LOG_DATA, &data));
 	ASSERT_EQ_FMT((size_t)0, data.live_tail.n, "%zu");
 	ASSERT_EQ_FMT(read.newest, data.newest, "%lu");
-	/* Only the newest of it stays, however much that is. */
+	/* Only the newest output stays in the live tail, however much comes. */
 	item.data = slice_make(bytes, LIMIT_LIVE_TAIL / 2 + 1);
 	for (int i = 0; i < 5; i++)
 		logstore_append(&logstore, 9, &output);
@@ -270,7 +274,7 @@ TEST what_passes_by_is_seen_once_and_not_kept(void)
 	PASS();
 }
 
-/* The next sync is due, whatever the clock says; *ret_synced is what it declares to be on disk of stdout. */
+/* Sync now, without waiting for the clock. *ret_synced: bytes of stdout that the answer reports as being on disk. */
 static void sync_now(uint64_t *ret_synced)
 {
 	struct msg_credit credit;
@@ -303,7 +307,7 @@ static bool reads(const char *text, uint64_t dropped)
 	return same;
 }
 
-/* Another master, with no memory of what this one knew. */
+/* Start another master, which remembers nothing of this one. */
 static void restart(void)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -333,7 +337,10 @@ TEST bytes_of_a_failed_sync_are_counted_as_dropped(void)
 	PASS();
 }
 
-/* The job says nothing more: the loss is on disk before its worker may forget the bytes. */
+/*
+ * The job writes nothing more, so the failed sync must be repeated without a new piece; only then may the worker drop
+ * its bytes.
+ */
 TEST a_failed_sync_is_tried_again_by_itself(void)
 {
 	uint64_t synced;
@@ -344,7 +351,7 @@ TEST a_failed_sync_is_tried_again_by_itself(void)
 	failing_syncs = failing_cuts = 2;
 	sync_now(&synced);
 	ASSERT(logstore_due(&logstore) != TIME_NEVER);
-	/* The file can't be cut off yet: nothing is written into it meanwhile. */
+	/* The cut of the file fails for now, so nothing may be written to it. */
 	append(1000, 9, slice_str("too"));
 	sync_now(&synced);
 	ASSERT_EQ_FMT(0ul, synced, "%lu");
@@ -356,7 +363,7 @@ TEST a_failed_sync_is_tried_again_by_itself(void)
 	PASS();
 }
 
-/* Whether what another master wrote is on disk a failed sync doesn't say: it is written into a new file. */
+/* After a failed sync it isn't known whether bytes of another master are on disk, so they are written to a new file. */
 TEST after_a_failed_sync_what_another_master_wrote_is_written_anew(void)
 {
 	struct stat before, after;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Power cuts under the log of an attempt: pieces come, once or again, the file is synced now and then, forgotten and
- * opened again. What is then found has every byte in its place, has what was synced, and counts what it has dropped.
- * Appended bytes get lost from the end, as file systems do it: within what wasn't synced there are no holes.
+ * Power cuts under the log of an attempt. Pieces arrive, some of them twice; the file is synced at times, closed and
+ * opened again. What is found after a cut has every byte in its place, has everything that was synced, and counts what
+ * was dropped. Appended bytes are lost from the end, as file systems do it: there are no holes among those that weren't
+ * synced.
  *
- * CHAOS_CUTS: how many (1000), CHAOS_SEED: which (1).
+ * CHAOS_CUTS: number of cuts (1000). CHAOS_SEED: seed of the first walk (1).
  */
 #include "power_cuts.h"
 
@@ -18,7 +19,7 @@ GREATEST_MAIN_DEFS();
 #define PIECE 3000
 
 struct promise {
-	size_t op;                       /* before it this had been synced */
+	size_t op;                       /* what had been synced before this operation */
 	uint64_t received[2];
 };
 
@@ -41,7 +42,9 @@ static void open_file(int fd, bool create)
 		file.fd = -1;
 }
 
-/* From here on, or, as a worker does that doesn't know how much came, from a little before. */
+/*
+ * Send output from the present offset, or from a little before it, as a worker does that doesn't know how much arrived.
+ */
 static void append(struct rand_state *rand)
 {
 	static uint8_t bytes[2 * PIECE];
@@ -84,7 +87,7 @@ static void record_walk(uint64_t seed)
 		if (dice < 10)
 			sync_file();
 		if (dice >= 95) {
-			/* A master that was killed: what it wrote is there, and it has forgotten it. */
+			/* The master was killed: what it wrote is in the file, but it remembers nothing. */
 			logfile_free(&file);
 			open_file(dir_fd, false);
 			CHECK(file.fd >= 0);
@@ -94,7 +97,7 @@ static void record_walk(uint64_t seed)
 	close(dir_fd);
 }
 
-/* NULL when all is as promised. */
+/* NULL: every promise was kept. */
 static const char *look(int fd, size_t cut)
 {
 	struct arena arena = { 0 };
@@ -138,7 +141,7 @@ TEST power_may_go_at_any_moment(void)
 	PASS();
 }
 
-/* The test can fail. */
+/* With a disk that ignores syncs, the check must find a broken promise. */
 TEST a_disk_that_lies_is_caught(void)
 {
 	record_walk(1);

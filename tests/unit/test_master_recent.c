@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What changed in the last turns: a subscriber that resumes is told all that it missed, or told that this isn't known. */
+/*
+ * The ring of recent changes: a subscriber that resumes gets all that it missed, or is told that the ring doesn't reach
+ * back so far.
+ */
 #include "master/internal.h"
 
 #include "greatest.h"
@@ -22,7 +25,7 @@ static void teardown_cb(void *data)
 	recent_free(recent);
 }
 
-/* A turn with so many changes, each named turn * 10 + its place. */
+/* Add a turn with this many changes; change i is named turn * 10 + i. */
 static void add_turn(uint64_t turn, size_t count)
 {
 	struct changed changes[8];
@@ -40,7 +43,7 @@ static bool knows(uint64_t turn)
 	return recent_knows(recent, recent_mark(recent, turn), &told) && told == turn;
 }
 
-/* All changes after this turn, newest first, as one number each; 0 ends them. */
+/* The names of all changes after this turn, newest first, ended by 0. */
 static const uint64_t *missed(uint64_t turn)
 {
 	static uint64_t found[RING + 1];
@@ -93,7 +96,10 @@ TEST resume_at_the_edge_of_the_ring_misses_nothing(void)
 	PASS();
 }
 
-/* Of a turn's three changes the ring has kept two: whoever was told the turn before it would miss the third. */
+/*
+ * The ring has kept two of the turn's three changes, so a subscriber that was told the turn before can't resume from
+ * it.
+ */
 TEST turn_that_is_lost_in_part_is_lost(void)
 {
 	add_turn(1, 1);

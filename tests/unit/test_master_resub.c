@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An id that is given to one subscription after another, while pages of the first are still on the way. */
+/* One subscription id is used again while pages of an earlier subscription are still on their way. */
 #include "master_box.h"
 
 #include "tests/greatest.h"
@@ -13,7 +13,7 @@ static bool subscribe(struct peer *peer, enum query_what what, uint64_t run)
 	return peer_send(peer, OP_SUBSCRIBE, &msg);
 }
 
-/* The first is of a run that has left memory, or never was: the store is asked, and answers sooner or later. */
+/* The first subscription is to a run in the store or an unknown run, so its answer comes at an unknown time. */
 static bool resubscribe(struct peer *peer, uint64_t first, int64_t pause_ns)
 {
 	struct msg_unsubscribe msg = { .id = SUB_ID };
@@ -26,7 +26,7 @@ static bool resubscribe(struct peer *peer, uint64_t first, int64_t pause_ns)
 		;
 	if (!peer_send(peer, OP_UNSUBSCRIBE, &msg) || !subscribe(peer, QUERY_JOBS, 2))
 		return false;
-	/* Refused, the first is no more: then there is nothing to unsubscribe from. */
+	/* After an error the first subscription doesn't exist, so there is nothing to unsubscribe from. */
 	while (frame.opcode != OP_OK && frame.opcode != OP_ERROR)
 		if (!peer_frame(peer, &frame))
 			return false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A subscriber that comes back with what it was told, or was cut: told what it missed, or all. */
+/* A subscriber that reconnects with its mark, or whose deltas were cut, gets what it missed, or everything. */
 #include "master_picture.h"
 
 #include "tests/greatest.h"
 
-/* Over another connection, with what it knows; counts begin anew. */
+/* Reconnect and resume with the mark; the picture's counters start anew. */
 static bool come_back(struct peer *peer, enum query_what what, uint64_t run, uint64_t mark)
 {
 	struct msg_subscribe msg = { .id = SUB_ID, .what = what, .run = run, .since = mark };
@@ -15,7 +15,7 @@ static bool come_back(struct peer *peer, enum query_what what, uint64_t run, uin
 	return peer_hello(peer) && peer_send(peer, OP_SUBSCRIBE, &msg);
 }
 
-/* All that is shown of run 1 is what it is. */
+/* Does the picture of run 1 equal a fresh snapshot? */
 static bool is_fresh(struct peer *client)
 {
 	struct msg_snapshot fresh;
@@ -33,7 +33,7 @@ static bool is_fresh(struct peer *client)
 	return jobs == picture.jobs;
 }
 
-/* One that is cut, where all that it missed is remembered: it reads on as if it had only been slow. */
+/* A subscriber that was cut while the ring still has everything that it missed reads on as if it had only been slow. */
 TEST who_doesnt_read_may_be_told_what_it_missed(void)
 {
 	struct peer client, viewer, worker;
@@ -55,7 +55,10 @@ TEST who_doesnt_read_may_be_told_what_it_missed(void)
 	do {
 		ASSERT(peer_query(&client, QUERY_METRICS, 0, "", 0, 0, &metrics));
 	} while (metric_of(&metrics, METRIC_SUBSCRIBERS_CUT) == 0 || metric_of(&metrics, METRIC_RESULTS) < JOBS_MAX - 1);
-	/* It still reads slowly: what it missed is no reason to be cut again, but for what is on its way now. */
+	/*
+	 * It still reads slowly: the changes sent again must not cause another cut; only what is on its way now may
+	 * cause one.
+	 */
 	cuts = metric_of(&metrics, METRIC_SUBSCRIBERS_CUT) + 1;
 	while (picture.succeeded < JOBS_MAX - 1) {
 		ASSERT(watch(&viewer));
@@ -84,7 +87,7 @@ static bool cancel(struct peer *client, const char *job)
 	return peer_send(client, OP_ACT, &msg) && peer_expect(client, OP_OK, &ok);
 }
 
-/* A run of 3000 jobs is watched, and the connection lost. */
+/* Watch a run of 3000 jobs and lose the connection. */
 static bool watch_and_lose(struct peer *client, struct peer *viewer)
 {
 	bool ok = box_start() && peer_hello(client) && peer_hello(viewer) && submit(client, 3000, false) &&
@@ -110,22 +113,22 @@ TEST who_comes_back_is_told_what_it_missed(void)
 	ASSERT_EQ(0, picture.snapshots);
 	ASSERT_EQ(2, picture.job_rows);
 	ASSERT(picture.mark != mark && is_fresh(&client));
-	/* What was told isn't told again: that there is nothing is said, too. */
+	/* Nothing was missed: that is said, and no row is sent again. */
 	ASSERT(come_back(&viewer, QUERY_JOBS, 1, picture.mark));
 	ASSERT(watch(&viewer));
 	ASSERT_EQ(0, picture.snapshots + picture.job_rows);
 	ASSERT_EQ(1, picture.deltas);
-	/* It goes on from there. */
+	/* The subscription goes on from there. */
 	ASSERT(cancel(&client, "job8"));
 	while (picture.job_rows == 0)
 		ASSERT(watch(&viewer));
 	ASSERT_EQ(1, picture.job_rows);
 	ASSERT(is_fresh(&client));
-	/* An older one is as good. */
+	/* An older mark works too. */
 	ASSERT(come_back(&viewer, QUERY_JOBS, 1, mark));
 	ASSERT(watch(&viewer));
 	ASSERT_EQ(3, picture.job_rows);
-	/* The list of runs, and its workers. */
+	/* The same for the list of runs and its workers. */
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
 	ASSERT(come_back(&viewer, QUERY_RUNS, 0, mark));
 	ASSERT(watch(&viewer));
@@ -163,7 +166,7 @@ TEST who_comes_back_late_is_told_all(void)
 	ASSERT_EQ(0, picture.deltas);
 	ASSERT_EQ(3000, picture.job_rows);
 	ASSERT(is_fresh(&client));
-	/* What no master said is nothing that one remembers. */
+	/* A mark that no master gave: everything is sent anew. */
 	ASSERT(come_back(&viewer, QUERY_JOBS, 1, picture.mark + 1000));
 	ASSERT(watch(&viewer));
 	ASSERT_EQ(0, picture.deltas);
@@ -172,7 +175,10 @@ TEST who_comes_back_late_is_told_all(void)
 	PASS();
 }
 
-/* What changes while pages are on their way was in none of them, and comes with a delta: it may be lost with the connection. */
+/*
+ * What changes while a snapshot's pages are on their way comes as a delta behind them; if the connection is lost before
+ * it, resuming sends it.
+ */
 TEST what_changed_between_pages_is_told(void)
 {
 	struct peer client, viewer;
@@ -197,7 +203,7 @@ TEST what_changed_between_pages_is_told(void)
 	PASS();
 }
 
-/* It doesn't know what changed before it began, and its turns may not be those of the one before. */
+/* Another master doesn't know earlier changes, and its turn numbers may mean other turns, so it sends everything. */
 TEST another_master_tells_all(void)
 {
 	struct peer client, viewer;
@@ -215,7 +221,7 @@ TEST another_master_tells_all(void)
 		ASSERT(watch(&viewer));
 	ASSERT_EQ(0, picture.deltas);
 	ASSERT_EQ(3000, picture.job_rows);
-	/* A turn of the one before, with a number that this one has by now: a backup was restored. */
+	/* After a restore, a turn number of the old master is given again: the mark must not be accepted. */
 	ASSERT(picture.mark >> 40 != before >> 40);
 	ASSERT(come_back(&viewer, QUERY_JOBS, 1, picture.mark));
 	ASSERT(watch(&viewer));
@@ -228,7 +234,10 @@ TEST another_master_tells_all(void)
 	PASS();
 }
 
-/* It never saw them wait: what they need comes with them. Too much for one frame, it is whole only with the last. */
+/*
+ * The subscriber never saw the added jobs, so their needs are sent with them. They don't fit into one frame; the run is
+ * complete with the last frame.
+ */
 TEST a_run_that_grew_meanwhile_is_seen_whole(void)
 {
 	struct peer client, viewer, worker;
@@ -255,7 +264,7 @@ TEST a_run_that_grew_meanwhile_is_seen_whole(void)
 	PASS();
 }
 
-/* Its rows are in the store only: they are read there. A run that never was is refused as always. */
+/* An ended run's rows are in the store only, so it is sent whole. A run that never existed is refused. */
 TEST an_ended_run_is_told_anew(void)
 {
 	struct msg_subscribe none = { .id = 3, .what = QUERY_JOBS, .run = 12345 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A master obeys the table of rights: the one user there is here comes as another person with other roles each time. */
+/*
+ * A master obeys the table of rights. The one user of this machine appears as another person with other roles each
+ * time.
+ */
 #include <unistd.h>
 
 #include "greatest.h"
@@ -8,7 +11,7 @@
 
 static struct person person;
 
-/* The same store, and whoever connects is this person. */
+/* Start a master on the same store, for which every peer is this person with these roles. */
 static bool begin_as(const char *name, role_set roles)
 {
 	person = (struct person){ .uid = getuid(), .name = name, .roles = roles };
@@ -30,7 +33,10 @@ static bool submit(struct peer *peer, const char *key)
 	return peer_submit(peer, key, "x", 1, false) && peer_expect(peer, OP_ACCEPTED, &accepted);
 }
 
-/* ERR_NONE: it was done. The answer to a request, unlike a fault of the peer, leaves the connection. */
+/*
+ * Receive the answer to a request; ERR_NONE: it was done. A refused request, unlike a protocol error, doesn't end the
+ * connection.
+ */
 static enum err answer(struct peer *peer)
 {
 	struct frame frame;
@@ -59,7 +65,10 @@ static enum err set(struct peer *peer, enum object_kind kind)
 	return peer_send(peer, OP_SET, &msg) ? answer(peer) : ERR_FRAME;
 }
 
-/* Run 1 is of somebody else. Where there is a right, something else may be wrong with the act: that isn't asked here. */
+/*
+ * Run 1 belongs to somebody else. If the right is there, an act may still fail for another reason, which isn't checked
+ * here.
+ */
 TEST every_right_is_obeyed(void)
 {
 	struct msg_welcome welcome;
@@ -102,7 +111,7 @@ TEST submitter_changes_what_is_its_own(void)
 	ASSERT_EQ(ERR_NONE, act(&peer, ACT_HOLD, 2));
 	ASSERT_EQ(ERR_NONE, act(&peer, ACT_RELEASE, 2));
 	ASSERT_EQ(ERR_NONE, act(&peer, ACT_CANCEL, 2));
-	ASSERT_EQ(ERR_NONE, act(&peer, ACT_RETRY, 2));   /* it has left memory, or is about to */
+	ASSERT_EQ(ERR_NONE, act(&peer, ACT_RETRY, 2));   /* the run has left memory, or is about to */
 	ASSERT_EQ(ERR_DENIED, act(&peer, ACT_CANCEL, 1));
 	ASSERT_EQ(ERR_DENIED, act(&peer, ACT_PRIORITY, 2));
 	peer_close(&peer);
@@ -147,7 +156,8 @@ TEST person_without_that_role_is_no_worker(void)
 	struct peer peer;
 
 	ASSERT(begin_as("anna", ROLES_PERSON));
-	ASSERT(peer_worker(&peer, "w", 1, NULL, 0));     /* it is the master's own user, whatever its name */
+	/* a connection of the master's own user may be a worker, whatever its name */
+	ASSERT(peer_worker(&peer, "w", 1, NULL, 0));
 	peer_close(&peer);
 	box_stop(SIGTERM);
 	PASS();

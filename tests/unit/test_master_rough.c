@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A living master among rough peers: silent ones, too many, random bytes; and ends at bad moments. */
+/* A running master with rough peers: silent ones, too many, random bytes; and shutdowns at bad moments. */
 #include "master_box.h"
 
 #include "base/rand.h"
@@ -15,11 +15,11 @@ TEST silent_peers_are_few_and_not_for_long(void)
 	ASSERT(peer_hello(&other));
 	for (size_t i = 0; i < LIMIT_CONN_UNAUTH_MAX; i++)
 		ASSERT(peer_connect(&silent[i]));
-	/* Who means it gets in, and the one that was silent for longest goes. */
+	/* A peer that sends HELLO is let in, and the connection that was silent for longest is closed. */
 	ASSERT(peer_hello(&late));
 	ASSERT_EQ(ERR_BUSY, peer_error(&silent[0]));
 	peer_close(&late);
-	/* Who is in isn't disturbed. */
+	/* Peers that are already in aren't disturbed. */
 	ASSERT(peer_query(&other, QUERY_STATUS, 0, "", 0, 0, &snapshot));
 	ASSERT_EQ(ERR_TIMEOUT, peer_error(&silent[LIMIT_CONN_UNAUTH_MAX - 1]));
 	for (size_t i = 0; i < LIMIT_CONN_UNAUTH_MAX; i++) {
@@ -56,7 +56,7 @@ TEST an_inventory_comes_in_parts(void)
 	part.held.at = held + 2;
 	part.more = false;
 	ASSERT(peer_send(&worker, OP_INVENTORY, &part));
-	/* None of the three is known here: all are stopped, packed or not. */
+	/* The master knows none of the three attempts, so all are stopped, whichever form the inventory has. */
 	while (stopped < 3 || !welcome) {
 		ASSERT(peer_frame(&worker, &frame) && (frame.opcode == OP_STOP || frame.opcode == OP_WELCOME));
 		welcome |= frame.opcode == OP_WELCOME;
@@ -68,7 +68,7 @@ TEST an_inventory_comes_in_parts(void)
 	}
 	ASSERT_EQ_FMT((size_t)3, stopped, "%zu");
 	peer_close(&worker);
-	/* Anything else in between is an error. */
+	/* Any other frame in between is an error. */
 	ASSERT(peer_connect(&worker));
 	ASSERT(peer_send(&worker, OP_HELLO, &hello) && peer_send(&worker, OP_HEARTBEAT, &heartbeat));
 	ASSERT_EQ(ERR_NOT_EXPECTED, peer_error(&worker));
@@ -76,7 +76,7 @@ TEST an_inventory_comes_in_parts(void)
 	PASS();
 }
 
-/* Many slots and long commands: more is due to it in one turn than a client may leave unread. */
+/* A worker with many slots and long commands may have more unread bytes waiting than a client may. */
 TEST a_worker_is_owed_as_much_as_it_has_slots_for(void)
 {
 	const size_t count = 90, per_graph = 6, script_len = 130000;
@@ -114,7 +114,7 @@ TEST a_worker_is_owed_as_much_as_it_has_slots_for(void)
 	PASS();
 }
 
-/* A frame that is right, for each opcode that a client may send. */
+/* Encode a valid frame of each opcode that a client may send. */
 static void valid_frames(struct buf *out, size_t *ends, size_t *ret_count)
 {
 	struct buf jobs = { 0 };
@@ -169,7 +169,7 @@ TEST broken_frames_never_end_the_master(void)
 		if (rand_below(&rand, 4) == 0)
 			buf_cut(&broken, rand_below(&rand, broken.len));
 		ASSERT(peer_hello(&peer));
-		/* It may be closed before it has taken all of this. */
+		/* The master may close the connection before it has read all of this. */
 		peer_write(&peer, broken.data, broken.len);
 		shutdown(peer.fd, SHUT_WR);
 		if (round % 2 == 0)
@@ -183,7 +183,7 @@ TEST broken_frames_never_end_the_master(void)
 	PASS();
 }
 
-/* Every run that was acknowledged is there after the end, however it ends. */
+/* After the end of the master, however it ends, every acknowledged run is there. */
 static enum greatest_test_res ends_under_load(int signal_number, int status)
 {
 	struct peer client;
@@ -199,7 +199,7 @@ static enum greatest_test_res ends_under_load(int signal_number, int status)
 		snprintf(key, sizeof(key), "%016d", i);
 		ASSERT(peer_submit(&client, key, "one", 3, true));
 	}
-	/* Some are acknowledged, some under way, some unread. */
+	/* Some submits are acknowledged, some are in progress, some are unread. */
 	for (int i = 0; i < 50; i++) {
 		ASSERT(peer_expect(&client, OP_ACCEPTED, &accepted));
 		last = accepted.run > last ? accepted.run : last;
@@ -270,7 +270,7 @@ TEST without_descriptors_it_goes_on(void)
 		peer_close(&many[i]);
 	if (in < 100)
 		peer_close(&many[in]);
-	/* Places are free again as soon as the master has seen it. */
+	/* Connections become free when the master has noticed the closed ones. */
 	while (!peer_hello(&many[1]))
 		peer_close(&many[1]);
 	ASSERT(peer_query(&many[1], QUERY_STATUS, 0, "", 0, 0, &snapshot));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sealed secrets open only with their key and name; the key's file is refused if others may read it. */
+/* Sealed secrets can only be opened with their key and name; the key's file is refused if others may read it. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ TEST sealed_secret_opens_with_its_key_and_name_only(void)
 
 	seal(key, name, secret, sealed);
 	seal(key, name, secret, again);
-	ASSERT(memcmp(sealed, again, sizeof(sealed)) != 0);      /* equal secrets don't look equal */
+	ASSERT(memcmp(sealed, again, sizeof(sealed)) != 0);      /* two equal secrets don't look equal when sealed */
 	ASSERT(seal_open(key, name, slice_make(sealed, sizeof(sealed)), opened));
 	ASSERT_MEM_EQ(secret.data, opened, 32);
 	ASSERT_FALSE(seal_open(other, name, slice_make(sealed, sizeof(sealed)), opened));

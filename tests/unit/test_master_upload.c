@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Graphs on their way in: the digest is that of the content, and nothing else. */
+/* Uploads of graphs: the digest depends on the content only, not on how it was cut into chunks. */
 #include "master/upload.h"
 
 #include "proto/limits.h"
@@ -9,7 +9,7 @@
 
 static const char content[] = "the records of some jobs, one after the other";
 
-/* The digest of content cut at these places. */
+/* The digest of the content, cut into chunks at these places. */
 static bool digest_of(const char *name, const size_t *cuts, size_t count, uint8_t ret_digest[32])
 {
 	struct upload *upload;
@@ -54,13 +54,13 @@ TEST name_and_count_change_the_digest(void)
 	ASSERT(memcmp(first, other, 32) != 0);
 	ASSERT(digest_of("run", cuts, 1, other));
 	ASSERT(memcmp(first, other, 32) != 0);
-	/* A byte more of the name is none less of the content. */
+	/* A byte moved from the content to the name gives another digest. */
 	ASSERT(digest_of("runt", cuts, 2, other));
 	ASSERT(memcmp(first, other, 32) != 0);
 	PASS();
 }
 
-/* The same number or text as something else isn't the same graph. */
+/* The same number or text in another field is another graph. */
 TEST what_it_says_beside_its_jobs_changes_the_digest(void)
 {
 	uint8_t digests[6][32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Graphs that are being uploaded: their bounds by whose they are, and those that stand still. */
+/* Graphs that are being uploaded: limits for each user, and uploads that stand still. */
 #include "master_box.h"
 #include "proto/metrics.h"
 
@@ -24,7 +24,7 @@ static bool chunk(struct peer *peer, uint64_t id, size_t len)
 	return peer_send(peer, OP_GRAPH_CHUNK, &msg);
 }
 
-/* Everything that was sent before has been looked at, and nothing was refused. */
+/* True if the master has read everything that was sent before, and has refused nothing. */
 static bool is_quiet(struct peer *peer)
 {
 	struct msg_snapshot answer;
@@ -45,7 +45,7 @@ TEST bytes_of_one_user_are_bounded_over_all_connections(void)
 	ASSERT(is_quiet(&one) && is_quiet(&other));
 	ASSERT(chunk(&one, 1, CHUNK));
 	ASSERT_EQ(ERR_BUSY, peer_error(&one));
-	/* What was refused has given back its room, and says nothing more. */
+	/* A refused upload has given back its memory and gets no further answers. */
 	ASSERT(chunk(&one, 1, CHUNK));
 	for (int i = 0; i < 3; i++)
 		ASSERT(chunk(&other, 2, CHUNK));
@@ -104,7 +104,7 @@ static bool try_to_begin(struct peer *peer, uint64_t id, bool *ret_begun)
 	return peer_frame(peer, &frame) && frame.opcode == OP_SNAPSHOT;
 }
 
-/* All places of this user are taken by graphs of which nothing comes. */
+/* All upload places of this user are taken by uploads that stand still. */
 TEST the_graph_that_stood_still_for_longest_makes_room(void)
 {
 	struct peer silent[3], other;
@@ -121,7 +121,7 @@ TEST the_graph_that_stood_still_for_longest_makes_room(void)
 		ASSERT(is_quiet(&silent[i]));
 	}
 	ASSERT(peer_hello(&other));
-	/* Refused only if all of them have moved a moment ago. */
+	/* Refused only if every upload made progress a moment ago. */
 	do {
 		ASSERT(try_to_begin(&other, ++id, &begun));
 	} while (!begun);
@@ -134,7 +134,7 @@ TEST the_graph_that_stood_still_for_longest_makes_room(void)
 	PASS();
 }
 
-/* Something comes of the first: the others go before it. Those that went, in any order, leave their places. */
+/* The first upload makes progress, so the others are dropped before it, in any order. */
 TEST graph_that_moves_goes_after_those_that_stand_still(void)
 {
 	struct peer silent[3], other;
@@ -163,7 +163,7 @@ TEST graph_that_moves_goes_after_those_that_stand_still(void)
 	for (size_t i = 0; i < 3; i++)
 		peer_close(&silent[i]);
 	peer_close(&other);
-	/* The places of connections that are gone are free once the master has seen that. */
+	/* The places of closed connections become free when the master has noticed. */
 	for (size_t i = 0; i < 3; i++) {
 		ASSERT(peer_hello(&silent[i]));
 		for (uint64_t own = 1; own <= LIMIT_UPLOADS_MAX / 4; own++) {
@@ -180,7 +180,7 @@ TEST graph_that_moves_goes_after_those_that_stand_still(void)
 
 /* ---- jobs ---- */
 
-/* What the job says over its own connection, which its worker carries. */
+/* Send frames of the job over its own channel, which its worker relays. */
 static bool job_says(struct peer *worker, const struct rec_assign *job, const struct buf *frames)
 {
 	struct msg_relay msg = { .channel = 1, .job = job->job, .epoch = job->epoch, .data = buf_slice(frames) };
@@ -188,7 +188,7 @@ static bool job_says(struct peer *worker, const struct rec_assign *job, const st
 	return peer_send(worker, OP_RELAY, &msg);
 }
 
-/* The code of the first ERROR that the job is told. */
+/* The code of the first ERROR that the job gets. */
 static enum err job_error(struct peer *worker)
 {
 	struct buf heard = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whatever happens, and whenever a subscriber reads, is cut, or comes back with what it was told: its snapshot and the
- * deltas behind it are, byte for byte, the rows that a fresh snapshot has. Several subscribers, acts by chance; the master
- * remembers much or next to nothing, and cuts late or early. VIEWS_SEED and VIEWS_ROUNDS for others (1, 12).
+ * Whatever happens, and whenever a subscriber reads, is cut or resumes: its snapshot and deltas together equal, byte
+ * for byte, the rows of a fresh snapshot. Several subscribers and random acts; the master remembers many changes or
+ * hardly any, and cuts late or early. VIEWS_SEED and VIEWS_ROUNDS set the seed and the number of rounds (1, 12).
  */
 #include <poll.h>
 
@@ -24,10 +24,10 @@ GREATEST_MAIN_DEFS();
 #define WAIT_NS (20 * NS_PER_S)
 
 struct view {
-	struct map rows;                 /* kind and number to struct buf: the row as it came */
+	struct map rows;                 /* from kind and number to struct buf: the row's bytes as they came */
 	bool complete;
-	bool back;                       /* it came back, and hasn't been answered yet */
-	uint64_t mark, older;            /* to come back with: the last, and one before it */
+	bool back;                       /* it has reconnected and has no answer yet */
+	uint64_t mark, older;            /* marks to resume with: the last one, and an earlier one */
 };
 
 struct subscriber {
@@ -35,7 +35,7 @@ struct subscriber {
 	struct view view;
 };
 
-/* What was seen of each way, in all rounds. */
+/* How often each way of catching up was seen, in all rounds. */
 static struct {
 	uint64_t resumed, renewed, cut, resumes;
 } seen;
@@ -56,7 +56,7 @@ static void view_put(struct view *view, uint64_t kind, uint64_t id, enum record_
 	record_encode(bytes, record, row);
 }
 
-/* Deltas leave out what never changes. */
+/* A delta leaves out fields that never change, so take them from the known row. */
 static void view_put_job(struct view *view, struct rec_job_row job)
 {
 	job.needs.n = 0;
@@ -122,7 +122,7 @@ static void view_told(struct view *view, uint64_t mark)
 	view->mark = mark;
 }
 
-/* The next frame that it is sent. */
+/* Read the next frame that the subscriber is sent. */
 static bool read_one(struct subscriber *subscriber)
 {
 	struct view *view = &subscriber->view;
@@ -160,7 +160,7 @@ static bool readable(struct subscriber *subscriber, int wait_ms)
 	return subscriber->peer.in.len > subscriber->peer.taken || poll(&fd, 1, wait_ms) == 1;
 }
 
-/* The worker takes what came, and ends the oldest of what it has. */
+/* Let the worker take its assignments and end its oldest attempt. */
 static bool work(void)
 {
 	struct pollfd fd = { .fd = worker.fd, .events = POLLIN };
@@ -213,7 +213,7 @@ static bool act(struct rand_state *rand)
 	return peer_send(&client, OP_ACT, &msg);
 }
 
-/* Is there a moment at which both have the same? What is under way comes within it. */
+/* Wait until the subscriber's rows equal a fresh snapshot; false: they don't within the time limit. */
 static bool becomes_fresh(struct subscriber *subscriber, enum query_what what, uint64_t run)
 {
 	int64_t end_ns = clock_mono_ns() + WAIT_NS;
@@ -237,7 +237,7 @@ static bool becomes_fresh(struct subscriber *subscriber, enum query_what what, u
 	return same;
 }
 
-/* Its answer stands in the way of what else the connection is told. */
+/* Send a query whose answer stands in the connection's queue before other frames. */
 static bool ask(struct subscriber *subscriber)
 {
 	struct msg_query msg = { .id = ASK_ID, .what = QUERY_JOBS, .run = 1 };
@@ -245,7 +245,7 @@ static bool ask(struct subscriber *subscriber)
 	return peer_send(&subscriber->peer, OP_QUERY, &msg);
 }
 
-/* Over another connection; nothing that the old one had under way is read. Now and then with what is no longer the last. */
+/* Reconnect and resume; unread frames of the old connection are lost. With older set, use an earlier mark. */
 static bool come_back(struct subscriber *subscriber, enum query_what what, uint64_t run, bool older)
 {
 	peer_close(&subscriber->peer);
@@ -292,12 +292,12 @@ static bool round_of(uint64_t seed)
 	good = box_start() && peer_hello(&client) && peer_worker(&worker, "w1", 4, NULL, 0);
 	for (uint64_t i = 1; good && i <= RUNS; i++)
 		good = submit(i);
-	/* Some come later, in the middle of it. */
+	/* Some subscribers join later, in the middle of the acts. */
 	for (size_t i = 0; good && i < ACTS; i++) {
 		if (i % (ACTS / SUBS) == 10)
 			good = subscribe(&subs[i * SUBS / ACTS], what[i * SUBS / ACTS].what, what[i * SUBS / ACTS].run);
 		good = good && act(&rand);
-		/* Each reads when it likes. */
+		/* Each subscriber reads at random times. */
 		for (size_t at = 0; good && at < SUBS; at++)
 			while (good && subs[at].peer.fd > 0 && rand_below(&rand, 3) == 0 && readable(&subs[at], 1))
 				good = read_one(&subs[at]);
@@ -307,7 +307,7 @@ static bool round_of(uint64_t seed)
 			else if (subs[at].peer.fd > 0 && rand_below(&rand, 6) == 0)
 				good = ask(&subs[at]);
 	}
-	/* Nothing happens any more that would tell what was missed. */
+	/* From here on nothing changes, so no later delta can repair a missed one. */
 	for (size_t i = 0; good && i < SUBS; i++)
 		if (rand_below(&rand, 2) == 0)
 			good = come_back(&subs[i], what[i].what, what[i].run, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Subscriptions to a living master: a snapshot and the deltas behind it are what a fresh snapshot says. */
+/* Subscriptions to a running master: a snapshot and its deltas equal a fresh snapshot. */
 #include "master_picture.h"
 
 #include "tests/greatest.h"
@@ -21,7 +21,7 @@ TEST snapshot_and_deltas_are_a_fresh_snapshot(void)
 		ASSERT(watch(&viewer));
 	ASSERT(picture.deltas > 0);
 	ASSERT_FALSE(picture.cut);
-	/* What was given out beyond the 1500 is assigned for good: nobody ends it. */
+	/* Jobs assigned beyond the 1500 stay assigned, because the test ends none of them. */
 	do {
 		ASSERT(peer_query(&client, QUERY_JOBS, 1, "", cursor, 0, &fresh));
 		for (size_t i = 0; i < fresh.jobs.n; i++)
@@ -39,7 +39,7 @@ TEST snapshot_and_deltas_are_a_fresh_snapshot(void)
 	PASS();
 }
 
-/* More than one answer looks at: the cursor goes on where it stopped. */
+/* There are more names than one answer looks at; the cursor continues where it stopped. */
 TEST names_are_found_by_their_beginning(void)
 {
 	struct peer client;
@@ -80,7 +80,7 @@ TEST runs_and_workers_are_seen_to_the_end(void)
 	while (picture.run_state != RUN_SUCCEEDED || picture.worker_done != 20)
 		ASSERT(watch(&viewer));
 	ASSERT_EQ_FMT(20ull, (unsigned long long)picture.succeeded, "%llu");
-	/* One that comes later finds it in history. */
+	/* A subscriber that comes later finds the run in the store. */
 	peer_close(&viewer);
 	ASSERT(peer_hello(&viewer));
 	ASSERT(subscribe(&viewer, QUERY_RUNS, 0));
@@ -93,7 +93,7 @@ TEST runs_and_workers_are_seen_to_the_end(void)
 	PASS();
 }
 
-/* Who waits for a run hears of nothing else, and of the end in the turn that ended it. */
+/* A subscriber of one run gets nothing about others, and gets the end in the turn that ended it. */
 TEST one_run_is_watched_to_its_end(void)
 {
 	struct peer client, viewer, worker;
@@ -149,7 +149,10 @@ TEST a_finished_runs_jobs_come_from_history(void)
 	PASS();
 }
 
-/* Another run's jobs lie between. Live it is seen by deltas, edges and all; when it has ended, by pages of rows. */
+/*
+ * The run's job numbers aren't consecutive, because another run came between. A live run is seen by deltas with its
+ * edges; an ended one by pages of rows.
+ */
 TEST a_run_that_grows_is_seen_whole(void)
 {
 	struct peer client, viewer, worker;
@@ -198,7 +201,7 @@ TEST who_doesnt_read_is_cut_and_told_anew(void)
 	while (!picture.complete)
 		ASSERT(watch(&viewer));
 	ASSERT_EQ_FMT((unsigned long long)JOBS_MAX, (unsigned long long)picture.jobs, "%llu");
-	/* It sleeps while all of this happens. */
+	/* The subscriber doesn't read while all of this happens. */
 	ASSERT(peer_worker(&worker, "w1", 64, NULL, 0));
 	ASSERT(worker_serve(&worker, JOBS_MAX));
 	do {
@@ -265,9 +268,9 @@ TEST who_asks_much_and_reads_late_gets_all(void)
 	ASSERT(submit(&client, 1000, false));
 	for (query.id = 1; query.id <= 500; query.id++)
 		message_encode(&frames, OP_QUERY, &query);
-	/* All questions leave before the first answer is read: 20 MB of them wait where they were asked. */
+	/* All queries are sent before the first answer is read. 20 MB of queries wait in the sockets. */
 	ASSERT(peer_write(&asker, frames.data, frames.len));
-	/* Turns enough for all of them to be answered, were there no bound. */
+	/* Enough turns to answer all of them if there were no limit. */
 	for (size_t i = 0; i < 50; i++)
 		ASSERT(peer_query(&client, QUERY_STATUS, 0, "", 0, 0, &snapshot));
 	for (size_t i = 0; i < 500; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two channels back to back, with the wire between them in the test's hands. */
+/* Two channels connected back to back; the test carries the bytes between them. */
 #include <ev.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -16,9 +16,9 @@ GREATEST_MAIN_DEFS();
 struct process_end {
 	struct process_end *peer;
 	struct channel *channel;         /* NULL: closed */
-	int fd;                          /* the other side of its socket */
+	int fd;                          /* the other end of the channel's socket */
 	size_t data, taken, largest, ends;
-	bool held;                       /* the wire keeps what it sends */
+	bool held;                       /* the test holds back what this side sends */
 };
 
 static struct ev_loop *loop;
@@ -92,7 +92,7 @@ TEST bytes_pass_both_ways(void)
 	PASS();
 }
 
-/* A reader that never reads holds up its own stream, and no more than a window of it. */
+/* A reader that never reads stops its own stream only, with at most one window of bytes under way. */
 TEST no_more_than_a_window_is_under_way(void)
 {
 	uint8_t *lot = mem_zalloc(1 << 20);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A command's connection, against a master that a thread plays on a real socket. Each test runs over that socket, and
- * over a transport that splits and delays every byte.
+ * A client's connection to a fake master, a thread on a real socket. Each test runs over a plain socket and over a
+ * transport that splits and delays every byte.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "scratch.h"
 #include "transport_split.h"
 
-static bool splits;                      /* the transport under test */
+static bool splits;                      /* the transport under test splits bytes */
 static char home[SCRATCH_SIZE];
 static struct statedir statedir;
 static int listen_fd = -1;
@@ -90,7 +90,7 @@ static void played_end(struct played *played)
 	pthread_join(played->thread, NULL);
 }
 
-/* Reads one frame, its body decoded as msg. */
+/* Read one frame and decode its body into msg. */
 static void expect(int fd, enum opcode op, struct arena *arena, void *ret_msg)
 {
 	struct buf bytes = { 0 };
@@ -222,7 +222,7 @@ static void part_serve(int fd)
 	ok.count = 5;
 	answer(fd, OP_OK, &ok);
 	say_error(fd, expect_act(fd), ERR_NOT_FOUND, "there is no run 5");
-	/* An end in order: the client finds it when it reads on. */
+	/* The fake master closes the connection in order; the client notices at its next read. */
 }
 
 TEST a_call_takes_its_own_answer(void)
@@ -251,7 +251,7 @@ TEST a_call_takes_its_own_answer(void)
 	PASS();
 }
 
-/* The answer to a request that was given up comes when the next one is waited for. */
+/* The late answer to a request that timed out arrives while the next request waits. */
 static void part_late_error(int fd)
 {
 	uint64_t id;
@@ -331,7 +331,7 @@ TEST a_greeting_that_fails_says_why(void)
 
 #define FLOOD 400
 
-/* Reads nothing until its own flood has left: a client that only wrote would wait for ever. */
+/* Read nothing until all of its own flood is sent: a client that only wrote would block for ever. */
 static void part_flood(int fd)
 {
 	struct arena arena = { 0 };
@@ -418,7 +418,7 @@ TEST a_signal_ends_the_waiting(void)
 	sigaction(SIGALRM, &action, NULL);
 	sigemptyset(&alarms);
 	sigaddset(&alarms, SIGALRM);
-	/* The thread inherits the mask: the signal is for the one that waits. */
+	/* The thread inherits the mask, so the signal goes to the thread that waits. */
 	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
 	play(&master, part_silent);
 	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
@@ -449,7 +449,7 @@ SUITE(net_client)
 	RUN_TEST(nobody_there_is_said_with_the_next_command);
 }
 
-/* Nothing was cut unless the transport says so. */
+/* The transport really split, delayed and held bytes in the tests above. */
 TEST every_byte_was_delayed_and_crossed_and_held(void)
 {
 	ASSERT_GT((size_t)split_delays, (size_t)1000);

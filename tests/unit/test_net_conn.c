@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Connections in a loop, against a peer that is a bare socket: it can cut, stall, flood and vanish. Each test runs over
- * a unix socket, and over a transport that splits and delays every byte.
+ * Connections in an event loop, with a bare socket as peer that can cut, stall, flood and vanish. Each test runs over a
+ * unix socket and over a transport that splits and delays every byte.
  */
 #include <errno.h>
 #include <ev.h>
@@ -15,12 +15,12 @@
 #include "proto/limits.h"
 #include "transport_split.h"
 
-static bool splits;                      /* the transport under test */
+static bool splits;                      /* the transport under test splits bytes */
 static struct ev_loop *loop;
 static struct conn_set *set;
 static int peer = -1;
 
-/* What the owner saw. */
+/* The numbers in the frames that the owner received. */
 static int64_t numbers[4096];
 static size_t number_count;
 static int closed, drained;
@@ -28,7 +28,7 @@ static struct error closed_why;
 static bool closed_in_order;
 static struct conn *conn;
 
-/* What the owner does when this many frames have come. */
+/* What the owner does after this many frames. */
 static size_t act_at;
 static void (*act)(void);
 
@@ -96,7 +96,7 @@ static void teardown_cb(void *data)
 	peer = -1;
 }
 
-/* A few passes of the loop, and again while bytes move: enough for everything that is under way to arrive. */
+/* Run the loop until no bytes move any more, so that everything that is under way arrives. */
 static void turn(void)
 {
 	size_t moved;
@@ -138,7 +138,7 @@ static void send_beat(int64_t number)
 	conn_send(conn, OP_HEARTBEAT, &beat);
 }
 
-/* All that lies at the peer; whether the end was seen. */
+/* Read all bytes that have reached the peer; return whether the connection ended. */
 static bool peer_hears(struct buf *ret_bytes)
 {
 	for (;;) {
@@ -150,7 +150,7 @@ static bool peer_hears(struct buf *ret_bytes)
 	}
 }
 
-/* Single bytes fill a socket soon: until nothing more comes. */
+/* Like turn, but also reads at the peer, because split transports fill a socket soon. */
 static void turn_hearing(struct buf *ret_bytes)
 {
 	size_t had;
@@ -256,7 +256,7 @@ TEST closing_in_a_callback_sends_the_rest_and_hears_nothing_more(void)
 	ASSERT_EQ_FMT((size_t)3, number_count, "%zu");
 	ASSERT_EQ_FMT(1, closed, "%d");
 	ASSERT(closed_in_order);
-	/* What it didn't read is no longer wanted: the peer may find a reset behind the data. */
+	/* The connection closed with unread bytes, so the peer may find a reset behind the data. */
 	peer_hears(&bytes);
 	ASSERT_EQ_FMT(expected.len, bytes.len, "%zu");
 	ASSERT_MEM_EQ(expected.data, bytes.data, expected.len);
@@ -265,7 +265,7 @@ TEST closing_in_a_callback_sends_the_rest_and_hears_nothing_more(void)
 	PASS();
 }
 
-/* The ERROR that the peer got last, and whether the connection ended behind it. */
+/* Check that the last frame for the peer is an ERROR with this code, followed by the end. */
 static enum greatest_test_res peer_is_told(enum err code)
 {
 	struct buf bytes = { 0 };
@@ -345,7 +345,7 @@ TEST a_peer_that_never_reads_is_cut_off(void)
 			most = conn_queued(conn);
 		ev_run(loop, EVRUN_NOWAIT);
 	}
-	/* The end waits a second for the peer. */
+	/* The connection waits a second for the peer before it closes. */
 	while (!closed)
 		ev_run(loop, EVRUN_ONCE);
 	ASSERT(most <= LIMIT_CONN_QUEUE_MAX + 1000);
@@ -361,7 +361,7 @@ TEST the_owner_is_told_when_a_full_queue_is_empty(void)
 
 	send_beat(1);
 	turn();
-	/* A transport that wrote piece by piece was full. */
+	/* The split transport was full in between, so the owner is told that there is room. */
 	ASSERT_EQ_FMT(splits ? 1 : 0, drained, "%d");
 	drained = 0;
 	memset(buf_reserve(&chunk, 3000000), 2, 3000000);
@@ -385,7 +385,10 @@ TEST the_owner_is_told_when_a_full_queue_is_empty(void)
 	PASS();
 }
 
-/* Of which everything fits into the peer's socket: the owner stopped for it, and nobody else will tell. */
+/*
+ * The owner stopped sending because much was queued. All of it fits into the peer's socket at once, and the owner must
+ * be told.
+ */
 TEST the_owner_is_told_when_much_is_taken_at_once(void)
 {
 	struct buf chunk = { 0 }, bytes = { 0 };
@@ -394,7 +397,7 @@ TEST the_owner_is_told_when_much_is_taken_at_once(void)
 	chunk.len = 70000;
 	conn_send_frames(conn, buf_slice(&chunk));
 	turn();
-	/* In many small pieces it doesn't fit. */
+	/* The split transport writes small pieces, which don't all fit. */
 	ASSERT(splits || conn_queued(conn) == 0);
 	for (; conn_queued(conn) > 0; turn())
 		ASSERT(!peer_hears(&bytes));
@@ -449,7 +452,7 @@ TEST a_peer_with_many_frames_has_its_turn_and_no_more(void)
 		size_t before = number_count;
 
 		ev_run(loop, EVRUN_ONCE);
-		/* Twice: when it is read, and when frames that were held back are. */
+		/* The budget counts twice: for frames that are read, and for frames that were held back. */
 		ASSERT(number_count - before <= 20);
 		turns++;
 	}
@@ -555,7 +558,7 @@ TEST an_idle_set_sleeps(void)
 	before = ev_iteration(loop);
 	ev_timer_start(loop, &timer);
 	ev_run(loop, 0);
-	/* One pass that sleeps until the timer; the timer may be found a moment early and slept for again. */
+	/* The loop sleeps until the timer; it may wake a moment early and sleep again. */
 	ASSERT(ev_iteration(loop) - before <= 3);
 	PASS();
 }
@@ -599,7 +602,7 @@ SUITE(net_conn)
 	run_all();
 }
 
-/* Nothing was cut unless the transport says so. */
+/* The transport really split, delayed and held bytes in the tests above. */
 TEST every_byte_was_delayed_and_crossed_and_held(void)
 {
 	ASSERT_GT((size_t)split_delays, (size_t)1000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Accepting many at once, and with no descriptor left. */
+/* Accepting many connections at once, and accepting when no descriptor is left. */
 #include <errno.h>
 #include <ev.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ TEST many_are_accepted(void)
 	PASS();
 }
 
-/* Is it told BUSY? Then the others still wait. */
+/* Was this connection answered BUSY? Then the others still wait. */
 static bool is_told_busy(int fd)
 {
 	struct arena arena = { 0 };
@@ -101,7 +101,7 @@ TEST without_descriptors_it_rests_and_recovers(void)
 
 	for (int i = 0; i < 4; i++)
 		ASSERT_EQ_FMT(0, statedir_socket_connect(&statedir, &waiting[i]), "%d");
-	/* The loop makes its own descriptors at the first pass. */
+	/* The loop makes its own descriptors in its first pass. */
 	ev_run(loop, EVRUN_NOWAIT);
 	for (int i = 0; i < 8; i++)
 		ev_run(loop, EVRUN_NOWAIT);
@@ -115,12 +115,12 @@ TEST without_descriptors_it_rests_and_recovers(void)
 	fd = dup(0);
 	ASSERT(fd >= 0);
 	close(fd);
-	/* Descriptors from the lowest free one on are over the limit. */
+	/* All descriptors from the lowest free one on are over the limit. */
 	tight = (struct rlimit){ .rlim_cur = (rlim_t)fd, .rlim_max = before.rlim_max };
 	ASSERT_EQ_FMT(0, setrlimit(RLIMIT_NOFILE, &tight), "%d");
 	passes = ev_iteration(loop);
-	ev_run(loop, EVRUN_ONCE);        /* finds the shortage, and rests */
-	ev_run(loop, EVRUN_ONCE);        /* sleeps until the rest is over */
+	ev_run(loop, EVRUN_ONCE);        /* finds no descriptor, and stops accepting for a while */
+	ev_run(loop, EVRUN_ONCE);        /* sleeps until the pause is over */
 	ev_run(loop, EVRUN_ONCE);
 	ASSERT_EQ_FMT(0, setrlimit(RLIMIT_NOFILE, &before), "%d");
 	ASSERT_EQ_FMT(0, accepted_count, "%d");
@@ -135,7 +135,7 @@ TEST without_descriptors_it_rests_and_recovers(void)
 	PASS();
 }
 
-/* The lowest descriptor that is free, and all above it, can't be had; 3: none at all. */
+/* Lower the limit so that the lowest free descriptor and all above it can't be used; none: the limit is 3. */
 static bool limit_descriptors(struct rlimit *before, bool none)
 {
 	struct rlimit tight;
@@ -148,7 +148,10 @@ static bool limit_descriptors(struct rlimit *before, bool none)
 	return setrlimit(RLIMIT_NOFILE, &tight) == 0;
 }
 
-/* The spare descriptor was lost in the first shortage: in the next one a caller is told again. */
+/*
+ * The listener lost its spare descriptor in the first shortage and opened it again; in the next shortage a peer is
+ * answered BUSY again.
+ */
 TEST spare_descriptor_is_had_again_after_a_rest(void)
 {
 	struct rlimit before;

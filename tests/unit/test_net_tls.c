@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* TLS with keys: who gets in, what the others learn, how a stream ends, and that keys are renewed. */
+/*
+ * TLS with pre-shared keys: which peers get in, what others learn, how a stream ends, and that session keys are
+ * renewed.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/ssl.h>
@@ -28,7 +31,7 @@ static bool find_key(const char *identity, uint8_t ret_key[TLS_KEY_SIZE], void *
 struct pair {
 	struct tls_server *server;
 	struct transport *at_server, *at_client;
-	int result[2];                   /* of server and client: 0 or -errno, once they are through or failed */
+	int result[2];                   /* of server and client: 0 or -errno when the handshake is over */
 };
 
 static void make_pair(struct pair *pair, const char *identity, const uint8_t *key)
@@ -51,7 +54,7 @@ static void free_pair(struct pair *pair)
 	tls_server_free(pair->server);
 }
 
-/* Let both sides read until neither has anything more to do. */
+/* Let both sides read until neither makes progress. */
 static void shake_hands(struct pair *pair)
 {
 	struct transport *ends[2] = { pair->at_server, pair->at_client };
@@ -83,7 +86,7 @@ TEST right_key_gets_in_and_is_known_by_its_name(void)
 	PASS();
 }
 
-/* Returns the bytes that arrived in order; both directions go through full sockets. */
+/* Send data in both directions through full sockets; return the number of bytes that arrived in order. */
 static size_t bulk(struct transport *from, struct transport *to)
 {
 	uint8_t *out = malloc(BULK), *in = malloc(BULK);
@@ -99,7 +102,7 @@ static size_t bulk(struct transport *from, struct transport *to)
 		else if (moved != -EAGAIN)
 			break;
 		blocked += moved == -EAGAIN;
-		/* Odd sizes, and less than what is sent at once. */
+		/* Read with odd sizes that are smaller than what is sent at once. */
 		moved = transport_read(to, in + got, BULK - got < 70001 ? BULK - got : 70001);
 		if (moved > 0)
 			got += (size_t)moved;
@@ -165,11 +168,11 @@ struct foreign {
 	SSL *ssl;
 	struct transport *ours;
 	struct tls_server *server;
-	int result;                      /* of our side: 0 or -errno */
-	bool done;                       /* the foreign side finished its handshake */
+	int result;                      /* result of our side: 0 or -errno */
+	bool done;                       /* the foreign side has finished its handshake */
 };
 
-/* A server with a certificate of its own making. */
+/* Give the server a self-made certificate. */
 static void use_certificate(SSL_CTX *context)
 {
 	EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -245,7 +248,7 @@ static unsigned offer_key(SSL *ssl, const char *hint, char *identity, unsigned s
 	return TLS_KEY_SIZE;
 }
 
-/* The right key doesn't help with an older version, another suite or another group. */
+/* Even with the right key, an older TLS version, another cipher suite or another group is refused. */
 TEST only_the_pinned_versions_suites_and_groups_are_spoken(void)
 {
 	for (int i = 0; i < 4; i++) {
@@ -259,7 +262,7 @@ TEST only_the_pinned_versions_suites_and_groups_are_spoken(void)
 		if (i == 2)
 			SSL_CTX_set1_groups_list(foreign.context, "P-256");
 		meet(&foreign, true);
-		ASSERT_EQ_FMT(i == 3, foreign.done, "%d");         /* with our settings it gets in */
+		ASSERT_EQ_FMT(i == 3, foreign.done, "%d");         /* with our settings the foreign client gets in */
 		ASSERT_EQ_FMT(i == 3, foreign.result == 0, "%d");
 		part(&foreign);
 	}
@@ -268,7 +271,7 @@ TEST only_the_pinned_versions_suites_and_groups_are_spoken(void)
 
 TEST bytes_that_are_no_tls_are_refused_politely(void)
 {
-	/* Arrays of one size, so that zeros follow the shorter ones. */
+	/* Arrays of one size, so that shorter greetings are padded with zeros. */
 	static const char greeting[][40] = { "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "\x16\x03\x01\xff\xff\x01", "\0\0\0\0" };
 
 	for (size_t i = 0; i < sizeof(greeting) / sizeof(greeting[0]); i++) {
@@ -317,7 +320,7 @@ TEST orderly_end_differs_from_a_cut(void)
 	make_pair(&pair, "w1:known", right_key);
 	shake_hands(&pair);
 	copy = dup(pair.at_client->fd);
-	shutdown(copy, SHUT_RDWR);               /* as a machine that disappears: no close_notify */
+	shutdown(copy, SHUT_RDWR);               /* imitate a machine that disappears: no close_notify */
 	close(copy);
 	ASSERT_EQ_FMT((ssize_t)-EPROTO, transport_read(pair.at_server, &byte, 1), "%zd");
 	ASSERT_EQ_FMT((int)ERR_UNREACHABLE, (int)pair.at_server->fault->code, "%d");
@@ -332,7 +335,7 @@ TEST changed_bytes_are_noticed(void)
 
 	make_pair(&pair, "w1:known", right_key);
 	shake_hands(&pair);
-	/* A record that nobody encrypted, put into the stream from outside. */
+	/* Insert a record into the stream that wasn't encrypted by the peer. */
 	ASSERT_EQ_FMT((ssize_t)25, send(pair.at_client->fd, "\x17\x03\x03\x00\x14" "aaaaaaaaaaaaaaaaaaaa", 25, 0), "%zd");
 	ASSERT_EQ_FMT((ssize_t)-EPROTO, transport_read(pair.at_server, bytes, sizeof(bytes)), "%zd");
 	ASSERT_EQ_FMT((int)ERR_FRAME, (int)pair.at_server->fault->code, "%d");

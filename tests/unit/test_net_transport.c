@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Transports: unix sockets, the pair of the tests that splits every byte, connections that face each other over it,
- * and one that refuses by a script.
+ * Transports: unix sockets; the test pair that splits every byte; connections over that pair; and a transport that
+ * refuses by a script.
  */
 #include <ev.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ TEST a_unix_socket_says_what_it_waits_for(void)
 	ssize_t moved;
 	int fds[2];
 
-	/* Blocking ones: a transport doesn't block. */
+	/* The sockets are blocking, to check that a transport doesn't block on them. */
 	ASSERT_EQ_FMT(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), "%d");
 	for (int i = 0; i < 2; i++)
 		ends[i] = transport_unix(fds[i]);
@@ -44,7 +44,7 @@ TEST a_unix_socket_says_what_it_waits_for(void)
 	PASS();
 }
 
-/* The tests of connections are worth what this holds. */
+/* The test pair must really move single bytes and delay them, or the tests of connections prove nothing. */
 TEST the_pair_moves_a_byte_at_a_time_and_delays_it(void)
 {
 	struct transport *ends[2];
@@ -60,7 +60,7 @@ TEST the_pair_moves_a_byte_at_a_time_and_delays_it(void)
 		ASSERT(wrote == 1 || wrote == -EAGAIN);
 		ASSERT(moved == 1 || moved == -EAGAIN);
 		sent += wrote == 1;
-		/* So that writing has something to wait for. */
+		/* Fill the other side, so that writing has to wait. */
 		if (sent == 100 && wrote == 1)
 			ASSERT_EQ_FMT((ssize_t)1, send(ends[1]->fd, "x", 1, 0), "%zd");
 		crossed[0] += ends[0]->write_want == TRANSPORT_READ;
@@ -100,7 +100,7 @@ static void flood_cb(struct conn *conn, const struct frame *frame, void *owner)
 		    message_decode(OP_HEARTBEAT, frame->body, &arena, &beat, &error) != ERR_NONE || beat.sent_ns != end->heard;
 	end->heard++;
 	arena_free(&arena);
-	/* A pause amid what is held, now and then; the loop below goes on. */
+	/* At times pause amid held bytes; the loop below continues. */
 	if (end->heard % 50 == 0)
 		conn_pause(conn, true);
 }
@@ -134,7 +134,7 @@ TEST connections_flood_each_other_over_the_pair(void)
 		}
 	}
 	while (ends[0].heard < FLOOD || ends[1].heard < FLOOD) {
-		/* It sleeps where something is lost: then the time-out names this test. */
+		/* If something gets lost, the loop sleeps for ever, and the time-out names this test. */
 		ev_run(loop, EVRUN_ONCE);
 		for (int i = 0; i < 2; i++)
 			conn_pause(ends[i].conn, false);
@@ -153,13 +153,13 @@ TEST connections_flood_each_other_over_the_pair(void)
 
 /* ---- one direction uses up what the other waits for ---- */
 
-/* Reads ahead what is there, and hands it over by the byte; what it refuses is for the test to say. */
+/* A scripted transport: it reads ahead, hands bytes over one at a time, and refuses as the test says. */
 struct script {
 	struct transport transport;
 	uint8_t record[256];
 	size_t at, len;
 	bool read_wants_room;            /* once */
-	bool write_wants_bytes;          /* until the record is handed over */
+	bool write_wants_bytes;          /* writes fail until the record that was read ahead is handed over */
 };
 
 static ssize_t script_read(struct transport *transport, void *place, size_t len)
@@ -261,7 +261,7 @@ TEST writing_that_takes_the_room_lets_reading_go_on(void)
 	struct scripted scripted;
 
 	scripted_begin(&scripted);
-	/* There is no room, and none comes. */
+	/* Fill the socket until there is no room. */
 	while (send(scripted.script.transport.fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 		;
 	scripted.script.read_wants_room = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The codec, by properties: every message and record, filled at random, comes back as it went; cut or
- * changed anywhere it is refused or read, and never read past its end. Bytes are decoded from memory of
- * their own size, so that a sanitizer watches.
+ * Properties of the codec: every message and record, filled at random, decodes to what was encoded; cut or changed
+ * anywhere, it is refused or decoded, and never read past its end. Bytes are decoded from memory of exactly their size,
+ * so that a sanitizer notices.
  */
 #include <msgpack.h>
 #include <signal.h>
@@ -18,11 +18,11 @@
 #include "proto/pack.h"
 #include "greatest.h"
 
-/* A message or a record: what is decoded, and by which call. */
+/* What is decoded, a message or a record, and by which function. */
 struct subject {
 	const struct shape *shape;
 	bool is_record;
-	unsigned number;         /* opcode or enum record_kind */
+	unsigned number;         /* an opcode or an enum record_kind */
 };
 
 static struct error error;
@@ -45,7 +45,7 @@ static enum err decode_in_place(const struct subject *subject, struct slice body
 	return record_decode((enum record_kind)subject->number, &body, arena, ret_value, &error);
 }
 
-/* From a copy, gone afterwards: what is kept of the value is whether it encodes to *ret_again. */
+/* Decode from a copy that is freed afterwards; *ret_again is the decoded value, encoded again. */
 static enum err decode(const struct subject *subject, struct slice body, struct buf *ret_again)
 {
 	alignas(max_align_t) uint8_t value[MESSAGE_STRUCT_MAX];
@@ -140,7 +140,7 @@ static bool same_shape(const struct shape *shape, const uint8_t *a, const uint8_
 	return true;
 }
 
-/* The value is the same, and so are its bytes when it is encoded again. */
+/* A value that is decoded and encoded again has the same bytes. */
 static enum greatest_test_res comes_back(const struct subject *subject)
 {
 	struct random_messages random = { .list_max = 20 };
@@ -200,7 +200,7 @@ TEST every_cut_is_refused(void)
 	return for_each_subject(is_refused_when_cut);
 }
 
-/* What decodes after a change has to encode, and then to decode again. */
+/* What still decodes after flipped bits must encode, and decode again. */
 static enum greatest_test_res survives_flips(const struct subject *subject)
 {
 	static const uint8_t flips[] = { 0xff, 0x80, 0x40, 0x20, 0x10, 0x08, 0x04, 0x02, 0x01 };
@@ -239,7 +239,7 @@ static int append_cb(void *data, const char *bytes, size_t len)
 
 enum change { DROP, SPOIL };
 
-/* The same bytes, with one field left out or made nil. In list form what stands behind it goes too. */
+/* Copy the bytes with one field left out or set to nil. In list form the fields behind it are left out too. */
 static void change_field(struct buf *out, const struct shape *shape, struct slice body, size_t index,
 			 enum change change)
 {
@@ -309,7 +309,7 @@ TEST missing_and_wrong_fields_are_named(void)
 	return for_each_subject(names_its_fields);
 }
 
-/* From a newer sender: another key at the end of a map, another value at the end of a list. */
+/* Fields of a newer sender are skipped: an unknown key at the end of a map, a further value at the end of a list. */
 static enum greatest_test_res skips_what_is_new(const struct subject *subject)
 {
 	struct random_messages random = { .list_max = 3 };
@@ -386,7 +386,7 @@ TEST forms_of_a_message(void)
 	PASS();
 }
 
-/* Text is no bytes and bytes are no text; numbers over the range of a field are of the wrong type. */
+/* Text isn't accepted as bytes nor bytes as text; a number above a field's range is a wrong type. */
 TEST types_are_strict(void)
 {
 	struct arena arena = { 0 };
@@ -440,7 +440,7 @@ TEST records_one_after_the_other(void)
 	PASS();
 }
 
-/* Behind what the buffer already holds, with a header that frame_read takes. */
+/* A frame is appended to what the buffer already holds, with a header that frame_read accepts. */
 TEST frames_are_appended(void)
 {
 	struct buf out = { 0 };

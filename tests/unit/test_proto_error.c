@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Errors: their numbers on the wire, and the record that explains one. */
+/* Errors: their numbers in the protocol, and the record that explains one. */
 #include <errno.h>
 #include <limits.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Frame headers, and the guard in front of the unpacker. */
+/* Frame headers, and the checks before MessagePack is unpacked. */
 #include "base/mem.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -7,7 +7,7 @@
 
 static struct error error;
 
-/* In memory of its own size, so that a sanitizer sees one byte too many. */
+/* Check bytes in memory of exactly their size, so that a sanitizer notices a read past the end. */
 static enum err check(const void *bytes, size_t len, size_t *ret_size)
 {
 	uint8_t *copy = mem_alloc(len);
@@ -102,7 +102,7 @@ TEST six_bytes_cant_ask_for_gigabytes(void)
 {
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdd\xff\xff\xff\xff\xc0"));
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdf\xff\xff\xff\xff\xc0"));
-	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdf\x80\0\0\0"));                /* twice this is 2^32 */
+	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdf\x80\0\0\0"));                /* twice this count is 2^32 */
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xc6\xff\xff\xff\xff\xc0"));
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdb\xff\xff\xff\xff\xc0"));
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\x81\x01\xdd\0\0\x10\0"));
@@ -132,7 +132,7 @@ TEST depth_is_bounded(void)
 	PASS();
 }
 
-/* One list at the limit, and one value more; then the same in many small lists. */
+/* One list with the most values, and with one more; then the same number of values in many small lists. */
 TEST nodes_are_bounded(void)
 {
 	size_t len = 5 + (size_t)LIMIT_FRAME_NODES;

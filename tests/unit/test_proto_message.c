@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of messages: who may send what, and how a frame looks printed. */
+/* The tables of messages: which peers may send what, and how a frame is printed. */
 #include "proto/frame.h"
 #include "proto/rights.h"
 #include "greatest.h"
@@ -9,7 +9,7 @@ enum {
 	W = 1 << ROLE_WORKER, ANYBODY = -1,
 };
 
-/* Written by hand, against messages.def: a right given by mistake there is noticed here. */
+/* Written by hand to be compared with messages.def, so that a right given there by mistake is noticed. */
 static const struct {
 	enum opcode op;
 	bool client;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who may do what to runs and objects: the matrix, written by hand against rights.def. */
+/* Rights of each role for runs and objects: a matrix written by hand to be compared with rights.def. */
 #include "proto/rights.h"
 
 #include "greatest.h"
 
-/* Of viewer, submitter, approver, operator, admin, worker: y may, o may to what they submitted, - may not. */
+/*
+ * One letter each for viewer, submitter, approver, operator, admin, worker. y: may; o: may for their own; -: may not.
+ */
 static const struct {
 	enum opcode op;
 	uint64_t subject;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of kinds and settings: numbers stay, and every setting is read by its type. */
+/* The tables of kinds and settings: numbers never change, and every setting is read by its type. */
 #include "proto/spec.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const struct setting *find(const char *field)
 	return NULL;
 }
 
-/* They are stored and sent. */
+/* The numbers of kinds are stored and sent, so they never change. */
 TEST kind_numbers_stay(void)
 {
 	static const char *const names[] = { "unsaid", "command", "script", "gate", "subrun", "noop" };
@@ -54,7 +54,7 @@ TEST every_setting_is_said_once_its_field_is_set(void)
 		bool one_byte = setting_table[i].type == TYPE_BOOL;
 
 		ASSERT_FALSEm(setting_table[i].field, setting_is_said(&setting_table[i], &spec));
-		/* Of a text and of a list, place and length. */
+		/* Texts and lists take 16 bytes: pointer and length. */
 		memset((uint8_t *)&spec + setting_table[i].offset, 1,
 		       one_byte ? 1 : setting_table[i].type == TYPE_U64 || setting_table[i].type == TYPE_I64 ? 8 : 16);
 		ASSERTm(setting_table[i].field, setting_is_said(&setting_table[i], &spec));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The life of a job: what is listed is allowed and nothing else, and the list hangs together. */
+/* The states of a job: listed transitions are allowed and no others, and every state can be reached and left. */
 #include "proto/states.h"
 #include "greatest.h"
 
@@ -32,7 +32,7 @@ TEST counts(void)
 	PASS();
 }
 
-/* Stored numbers: they may never change. */
+/* The numbers of states are stored, so they never change. */
 TEST stored_numbers_stay(void)
 {
 	static const char *const names[] = {
@@ -47,7 +47,7 @@ TEST stored_numbers_stay(void)
 TEST some_moves_that_matter(void)
 {
 	ASSERT(state_allows(STATE_RUNNING, EVENT_EXITED_OK, STATE_SUCCEEDED));
-	ASSERT_FALSE(state_allows(STATE_RUNNING, EVENT_CANCEL, STATE_CANCELLED));      /* its process lives */
+	ASSERT_FALSE(state_allows(STATE_RUNNING, EVENT_CANCEL, STATE_CANCELLED)); /* the job's process is still alive */
 	ASSERT_FALSE(state_allows(STATE_SUCCEEDED, EVENT_EXITED_FAIL, STATE_FAILED));
 	ASSERT_EQ_FMT(0u, state_targets(STATE_WAITING, EVENT_EXITED_OK), "%x");
 	ASSERT_EQ_FMT(1u << STATE_STOPPING, state_targets(STATE_RUNNING, EVENT_CANCEL), "%x");
@@ -67,10 +67,10 @@ TEST terminal_is_final_but_for_people(void)
 		       info->event == EVENT_DISCARDED);
 	}
 	for (int state = 0; state < STATE_COUNT; state++) {
-		/* a new round: of what has no attempt, and doesn't wait for it already */
+		/* a new round: allowed for any state without an attempt except waiting */
 		ASSERT_EQ(state_table[state].kind != KIND_HOLDS && state != STATE_WAITING && state != STATE_UNKNOWN,
 			  state_allows((enum job_state)state, EVENT_REOPENED, STATE_WAITING));
-		/* whatever isn't over can be cancelled, or is being stopped */
+		/* every state that isn't terminal can be cancelled, except one that is already being stopped */
 		if (!state_terminal((enum job_state)state) && state != STATE_STOPPING)
 			ASSERT_NEQ(0, state_targets((enum job_state)state, EVENT_CANCEL));
 	}
@@ -145,7 +145,7 @@ TEST state_of_a_run(void)
 	PASS();
 }
 
-/* A run is over exactly when all of its jobs are. */
+/* A run has ended exactly when all of its jobs have. */
 TEST run_ends_with_its_last_job(void)
 {
 	for (int a = 0; a < STATE_COUNT; a++)

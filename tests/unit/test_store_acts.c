@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The chain of acts in the store: a start believes its end, fsck all of it (I20). */
+/* The chain of acts in the store: a start checks only its end, fsck all of it (I20). */
 #include <sqlite3.h>
 #include <sys/stat.h>
 

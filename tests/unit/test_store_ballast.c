@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Room that is kept for hard times: given up once, and taken again only when the next commit has room beside it. */
+/*
+ * The ballast, space kept for a full disk: given up once, and taken again only if the next commit has room beside it.
+ */
 #include "store/ballast.h"
 
 #include <errno.h>
@@ -17,8 +19,8 @@ GREATEST_MAIN_DEFS();
 #define SIZE 65536
 
 static char dir[SCRATCH_SIZE], store[SCRATCH_SIZE + 16], held[SCRATCH_SIZE + 32];
-static uint64_t room;                    /* bytes that the disk has left */
-static char asked[SCRATCH_SIZE + 16];    /* the directory that it was asked about */
+static uint64_t room;                    /* free bytes on the disk */
+static char asked[SCRATCH_SIZE + 16];    /* the directory whose free space was asked for */
 
 int statvfs(const char *path, struct statvfs *info)
 {
@@ -77,7 +79,7 @@ TEST ballast_is_taken_again_with_room_beside_it(void)
 	ASSERT(ballast_take_again(&ballast));
 	ASSERT_STR_EQ(dir, asked);
 	ASSERT_EQ(SIZE, size_held());
-	/* And once more, where it was. */
+	/* The ballast is given up again, at the same place. */
 	ASSERT(ballast_give_up(&ballast));
 	ASSERT(ballast_take_again(&ballast));
 	ASSERT_EQ(SIZE, size_held());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A disk that is full, and one that fails: at times, and at each single call. */
+/* A full disk and a failing disk: at times, and at each single call. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -14,9 +14,9 @@ enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC, FAULT_NO_GROWTH };
 static atomic_int fault;
 static atomic_int syncs;
 static atomic_int log_writes;
-static atomic_long ends[LAYER_FILES];    /* how far each file was written; 0 anew when it is truncated to that */
+static atomic_long ends[LAYER_FILES];    /* highest offset written in each file; set back when the file is truncated */
 
-/* One call of a kind fails, or that one and some behind it: which, how, for how long. */
+/* The planned failure: calls of one kind fail from number at to number until with this result. */
 static struct { enum layer_op op; int result; long at, until; } planned;
 static atomic_long planned_seen;
 
@@ -81,7 +81,7 @@ TEST every_commit_is_synced(void)
 	PASS();
 }
 
-/* SQLite asks for two a page. */
+/* SQLite would write each page with two calls; the layer below the store joins all of a commit into one. */
 TEST a_commit_is_one_write(void)
 {
 	struct store *store = box_start(0);
@@ -93,7 +93,7 @@ TEST a_commit_is_one_write(void)
 		for (int64_t job = 0; job < 20; job++)
 			box_job(turn, (int64_t)number, (int64_t)number * 1000 + job, STATE_READY);
 		box_commit(store, turn);
-		/* The log's own head comes with the first. */
+		/* The first commit also writes the log's header. */
 		if (number > 1)
 			ASSERT_EQ_FMT(1, atomic_load(&log_writes) - before, "%d");
 	}
@@ -191,7 +191,10 @@ static void change_job(struct store *store, uint64_t *number, int times)
 	}
 }
 
-/* No file grows any more, and no reserve is held: what was written before is written over, also by the next master. */
+/*
+ * No file can grow, and there is no ballast: the log starts again at its beginning over old pages, also under the next
+ * master.
+ */
 TEST log_begins_anew_in_its_place_on_a_full_disk(void)
 {
 	struct rlimit before, small;
@@ -204,7 +207,7 @@ TEST log_begins_anew_in_its_place_on_a_full_disk(void)
 	snprintf(log, sizeof(log), "%s-wal", box_path);
 	for (int which = 0; which < LAYER_FILES; which++)
 		atomic_store(&ends[which], 0);
-	/* Closed in order, the file has all pages that are changed here. */
+	/* After an orderly close the file has all pages that are changed here. */
 	change_job(store, &number, 1);
 	store_close(store);
 	signal(SIGXFSZ, SIG_IGN);
@@ -252,7 +255,7 @@ TEST closing_with_a_full_disk_gives_up(void)
 	PASS();
 }
 
-/* A child commits, then its disk fails: it must die and not say that the next commit is durable. */
+/* A child commits, then its disk fails: it must die instead of reporting the next commit as durable. */
 static enum greatest_test_res dies_of(enum fault which)
 {
 	int fds[2], status;
@@ -295,7 +298,7 @@ static enum greatest_test_res dies_of(enum fault which)
 	store = box_start(0);
 	ASSERT(has_job(store, 1));
 	ASSERT(has_job(store, 2));
-	/* Of job 3 nothing was said: it may be there or not. */
+	/* Job 3 was never reported as durable: it may be there or not. */
 	store_close(store);
 	ASSERT_EQ_FMT(0, unlink(box_path), "%d");
 	PASS();
@@ -312,8 +315,8 @@ TEST an_unknown_outcome_ends_the_process(void)
 #define PLAN_END ((uint64_t)1 << 63)
 
 /*
- * A life of a store: made, committed to, closed, opened again. Tells of each turn that is durable, and at the end how
- * many calls of the kind there were.
+ * Go through the life of a store: make, commit, close, open again. Report each durable turn, and at the end the number
+ * of calls of the kind.
  */
 static void live(int tell_fd)
 {
@@ -344,7 +347,10 @@ static void live(int tell_fd)
 	_exit(0);
 }
 
-/* How many calls there were, or 0 when it didn't come to its end. What was told must be there afterwards. */
+/*
+ * Run a child with this failure planned. Return the number of calls, or 0 if it didn't reach its end. All that it
+ * reported must be in the store.
+ */
 static uint64_t survives(enum layer_op op, int result, long at, long until, bool *ret_kept)
 {
 	int fds[2], status;
@@ -378,7 +384,7 @@ static uint64_t survives(enum layer_op op, int result, long at, long until, bool
 	}
 	close(fds[0]);
 	waitpid(child, &status, 0);
-	/* It ends well, or by an abort before it said more, or it refused to open. */
+	/* The child reaches its end, or aborts before it reports more, or refuses to open the store. */
 	kept = calls > 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 0 && acked == 2 * PLAN_TURNS :
 	       (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) || (WIFEXITED(status) && WEXITSTATUS(status) == 3);
 	store = box_start(0);
@@ -396,7 +402,7 @@ static uint64_t count_calls(enum layer_op op)
 	return survives(op, SQLITE_OK, LONG_MAX - 1, LONG_MAX, &kept);
 }
 
-/* Each call in turn fails. Some may, without harm: the copying of the log to the file is tried again. */
+/* Each call fails in turn. Some failures do no harm: copying the log into the database file is tried again. */
 TEST each_call_may_fail(void)
 {
 	static const struct { enum layer_op op; int result; } kinds[] = {
@@ -422,7 +428,7 @@ TEST each_call_may_fail(void)
 	PASS();
 }
 
-/* No room from the k-th write on, for three writes: the same batch is tried again, and all becomes durable. */
+/* The disk is full from the k-th write on for three writes: the same batch is tried again, and all becomes durable. */
 TEST each_write_may_find_no_room(void)
 {
 	uint64_t calls = count_calls(LAYER_WRITE), refused = 0;
@@ -435,7 +441,10 @@ TEST each_write_may_find_no_room(void)
 			printf("# write %ld\n", at);
 		ASSERT(kept);
 	}
-	/* While it is being made (two writes a table and some), a store that finds no room is refused; later none is. */
+	/*
+	 * A disk that is full while the store is being made (two writes per table and some more) makes it refuse to
+	 * open; later failures don't.
+	 */
 	ASSERT_LT(refused, 2 * TABLE_COUNT + 20);
 	PASS();
 }

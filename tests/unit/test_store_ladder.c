@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Steps to versions that there aren't yet: columns and tables are added, filled and dropped, or nothing changes. */
+/*
+ * Migration steps to future versions, which only this test has: columns and tables are added, filled and dropped, or
+ * nothing changes.
+ */
 #include <limits.h>
 #include <sys/wait.h>
 
@@ -10,8 +13,9 @@
 #include "store/ladder.h"
 #include "store/tables.h"
 
-#define NEXT        (STORE_VERSION + 1)  /* job gets a column; the tables note and scrap are new */
-#define SECOND_NEXT (STORE_VERSION + 2)  /* note.cost becomes note.price, twice as much; scrap is dropped */
+#define NEXT        (STORE_VERSION + 1)  /* first step: table job gets a column; tables note and scrap are new */
+/* second step: note.cost becomes note.price with twice the value; scrap is dropped */
+#define SECOND_NEXT (STORE_VERSION + 2)
 #define OBJECTS_MAX 512
 
 static const struct ladder *todays;
@@ -31,7 +35,7 @@ static void add_change(int version, const char *table, const char *column, const
 	changes[longer.change_count++] = (struct column_change){ version, table, column, value };
 }
 
-/* job's CREATE statement with one more column. */
+/* The CREATE statement of table job with one more column. */
 static const char *with_a_column(const char *text)
 {
 	static char longer_text[4096];
@@ -104,7 +108,9 @@ TEST an_added_column_is_0_and_a_new_table_empty(void)
 		ASSERT_EQ_FMT(0L, sql(box_path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'old%'"), "%ld");
 		ASSERT_EQ_FMT(1L, sql(box_path, "SELECT count(*) FROM sqlite_schema WHERE name = 'run_live'"), "%ld");
 		ASSERT(copy_is_there(version));
-		/* Older and newer ones are both known now; this titan without the new steps refuses it. */
+		/*
+		 * With the new steps, older and newer stores are both known; titan without them refuses a newer store.
+		 */
 		store_close(box_open(0));
 		store_ladder = todays;
 		io_remove_tree(AT_FDCWD, box_dir);
@@ -177,7 +183,7 @@ TEST a_step_that_would_lose_a_column_is_refused(void)
 	PASS();
 }
 
-/* The step that made them wrong is found before it is committed. */
+/* A step whose result differs from the declared tables is found before it is committed. */
 TEST a_step_that_makes_other_tables_is_refused(void)
 {
 	struct store *store = NULL;
@@ -215,7 +221,7 @@ TEST a_column_that_differs_is_damage(void)
 	PASS();
 }
 
-/* A backup of every version takes the store's place, and becomes today's at the next start. */
+/* A backup of each version is restored, and is migrated to the present version at the next start. */
 TEST a_backup_of_every_version_is_restored(void)
 {
 	char backup[SCRATCH_SIZE + 64];
@@ -252,7 +258,9 @@ static int fail_cb(const struct layer_call *call, bool *skip)
 	return counts && calls++ >= fail_at ? SQLITE_IOERR_WRITE : SQLITE_OK;
 }
 
-/* The process dies at the k-th write or sync of two steps: the store is of one version or the next, and whole. */
+/*
+ * The process dies at the k-th write or sync of two steps: the store has the old or the next version, and is complete.
+ */
 TEST two_steps_may_die_at_any_write(void)
 {
 	long refused = 0, between = 0, jobs = 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The mark beside a store says which turn was acknowledged: a store that ends before it is not to be trusted. */
+/*
+ * The mark beside a store records the last acknowledged turn: a store that ends before that turn must not be trusted.
+ */
 #include "store/mark.h"
 
 #include <fcntl.h>

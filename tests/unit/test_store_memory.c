@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory runs out at the n-th allocation, for one n after the other, SQLite's own included, while a store is made or
- * brought to this version, loaded, written, copied and closed. The process may say an error or stop; it may not crash, and
- * the next one finds all that was acknowledged.
+ * Memory runs out at the n-th allocation, SQLite's included, while a store is made or migrated, loaded, written, copied
+ * and closed; for many n. The process may report an error or stop but not crash, and the next process finds everything
+ * that was acknowledged.
  *
- * CHAOS_ALLOCATIONS: every how manieth allocation fails in turn (97).
+ * CHAOS_ALLOCATIONS: step between the values of n (97).
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -39,7 +39,7 @@ static struct shared {
 
 #ifndef SANITIZED
 
-static atomic_long calls, fails_at;      /* fails_at 0: none does */
+static atomic_long calls, fails_at;      /* fails_at: number of the allocation that fails; 0: none */
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -79,7 +79,7 @@ void *realloc(void *old, size_t size)
 	return __libc_realloc(old, size);
 }
 
-static char *fixture;                    /* a store of version 1, as SQL; NULL: one that is new */
+static char *fixture;                    /* a store of version 1 as SQL; NULL: start with a new store */
 
 static void put_fixture(void)
 {
@@ -99,7 +99,7 @@ static enum err row_cb(const struct row *row, void *arg, struct error *error)
 	return ERR_NONE;
 }
 
-/* What a master does with its store, from its opening to its end. Anything but a crash is fine. */
+/* Do what a master does with its store, from opening to closing. Anything but a crash is allowed. */
 static int life(void)
 {
 	char part[PATH_MAX];
@@ -132,7 +132,9 @@ static int life(void)
 	return 0;
 }
 
-/* *ret_ended: it came to its end, so that there is no such allocation. NULL: all is well. */
+/*
+ * Let allocation number at fail. *ret_ended: the process made fewer allocations. Return NULL if no promise was broken.
+ */
 static const char *fail_at(long at, bool *ret_ended)
 {
 	struct rlimit no_core = { 0, 0 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stores of older versions, from frozen fixtures: brought to today's tables with nothing lost, or left as they are. */
+/*
+ * Stores of older versions, from frozen fixtures: migrated to the present tables with nothing lost, or left unchanged.
+ */
 #include <limits.h>
 #include <sys/wait.h>
 
@@ -23,7 +25,7 @@ static const char *backup_path(const char *more)
 	return path;
 }
 
-/* Rows of a table in the backup that aren't in the store with the same values, in its own columns. */
+/* Number of rows of the backup's table that don't appear in the store with the same values in the old columns. */
 static long missing_rows(const char *table)
 {
 	char text[2048], columns[512] = "";
@@ -43,7 +45,7 @@ static long missing_rows(const char *table)
 	return sql(box_path, text);
 }
 
-/* Values of new columns that aren't 0 or empty. */
+/* Number of values in new columns that aren't 0 or empty. */
 static long odd_values(enum row_table which)
 {
 	const struct store_table *table = &table_list[which];
@@ -94,7 +96,7 @@ static enum err load_cb(const struct row *row, void *arg, struct error *error)
 	return core_load_row(arg, row, error);
 }
 
-/* Of every version: what lived then is counted as a master would at its start. */
+/* For each version, the live runs and jobs load as a master would load them. */
 TEST what_lived_loads(void)
 {
 	struct core_config config = { .cluster = slice_str("test"), .seed = 1, .grace_ms = 1000, .lease_ms = 500,
@@ -137,7 +139,7 @@ TEST each_backup_has_its_name(void)
 	store_close(box_open(0));
 	ASSERT(sql(backup_path(""), "SELECT count(*) FROM event") > 0);
 	ASSERT_EQ_FMT(0L, sql(backup_path(".2"), "SELECT count(*) FROM event"), "%ld");
-	/* Only a store of an older version is copied. */
+	/* A store of the present version isn't copied again. */
 	store_close(box_open(0));
 	ASSERT(access(backup_path(".3"), F_OK) != 0);
 	PASS();
@@ -188,14 +190,14 @@ TEST a_damaged_page_is_seen(void)
 	PASS();
 }
 
-/* Behind the backup, in the middle of the transaction: all of it or none. */
+/* A failure after the backup, within the migration's transaction: all of it is done, or none. */
 TEST what_fails_on_the_way_changes_nothing(void)
 {
 	struct store *store = NULL;
 	struct error error;
 
 	make_version_1();
-	/* In the way of the last table that is renamed. */
+	/* This table's name is needed for the last renaming, so the migration fails late. */
 	ASSERT(sql(box_path, "CREATE TABLE old_submit_key (it)") != -2);
 	ASSERT(box_open_error(0, &store, &error) != ERR_NONE);
 	ASSERT_EQ_FMT(1L, sql(box_path, "PRAGMA user_version"), "%ld");
@@ -217,7 +219,7 @@ static int fail_cb(const struct layer_call *call, bool *skip)
 	return counts && calls++ >= fail_at ? SQLITE_IOERR_WRITE : SQLITE_OK;
 }
 
-/* From the k-th write or sync on nothing reaches the disk, of the store or of its copy, and the process dies. */
+/* From the k-th write or sync on, of the store or its copy, nothing reaches the disk, and the process dies. */
 TEST it_may_die_at_any_write(void)
 {
 	long at, refused = 0;
@@ -244,7 +246,7 @@ TEST it_may_die_at_any_write(void)
 		ASSERT_EQ_FMT(9L, sql(box_path, "SELECT count(*) FROM run"), "%ld");
 		ASSERT_EQ_FMT(10L, sql(box_path, "SELECT count(*) FROM job"), "%ld");
 		ASSERT_EQ_FMT(0L, sql(box_path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'old%'"), "%ld");
-		/* The first copy that is whole has version 1, also when the migration behind it failed. */
+		/* The first complete backup has version 1, even if the migration after it failed. */
 		if (access(backup_path(""), F_OK) == 0)
 			ASSERT_EQ_FMT(9L, sql(backup_path(""), "SELECT count(*) FROM run"), "%ld");
 	}

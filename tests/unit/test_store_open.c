@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which files are opened as a store, how, and which are refused untouched. */
+/* Which files are opened as a store, how, and which ones are refused and left unchanged. */
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -161,7 +161,10 @@ TEST a_file_that_others_may_read_is_refused(void)
 	PASS();
 }
 
-/* Opens in a child, says so, and waits to be ended: 0 closes in order. */
+/*
+ * Open the store in a child, report that, and wait for a signal to end; releasing it by the pipe closes the store in
+ * order.
+ */
 static pid_t hold(int *ret_release_fd)
 {
 	int ready[2], release[2];
@@ -208,7 +211,7 @@ TEST a_second_process_is_refused(void)
 	PASS();
 }
 
-/* Bytes of the log are in the database file or count for nothing; a page of the file that is bad is seen. */
+/* Bytes of the log are either copied to the database file or ignored; a damaged page of the database file is found. */
 TEST damage_is_seen_after_an_unclean_end(void)
 {
 	int release_fd, status, fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of each turn that is kept follow from the present ones, of any history; and a core loads them. */
+/* Rows of past turns: computed backwards from the present rows, for any history; a core can load them. */
 #include "base/rand.h"
 #include "store/past.h"
 #include "tests/unit/core_rig.h"
@@ -189,7 +189,10 @@ static struct outbox *turn_draw(struct model *model, uint64_t number)
 	return turn;
 }
 
-/* Turns come one by one, or several in a commit; sometimes the store begins anew and knows nothing of what it wrote. */
+/*
+ * Commit turns one at a time or several together; at times reopen the store, which then remembers nothing of what it
+ * wrote.
+ */
 static void history_write(struct model *model)
 {
 	struct store *store = box_start(0);
@@ -290,7 +293,7 @@ static size_t moment_note(struct rig *rig, struct moment moments[MOMENTS], size_
 	return count + 1;
 }
 
-/* A core that is loaded from the rows of a turn is the one that there was. */
+/* A core that is loaded from the rows of a past turn equals the core of that turn. */
 TEST a_core_of_the_past_is_as_it_was(void)
 {
 	struct rig *rig = rig_new();
@@ -328,7 +331,7 @@ TEST a_core_of_the_past_is_as_it_was(void)
 	count = moment_note(rig, moments, count);
 	store_close(core_store);
 	ASSERT(count > 20);
-	/* What an act's head was isn't told: acts are history. */
+	/* The last act's hash at that turn isn't recomputed, because acts are never deleted. */
 	for (size_t i = 0; i < count; i++)
 		ASSERT(core_is(rig, &moments[i]));
 	box_teardown_cb(NULL);
@@ -367,7 +370,7 @@ TEST what_is_forgotten_is_said(void)
 	ASSERT_EQ(ERR_NONE, store_past_turn(store, 1505, &turn, &error));
 	ASSERT_EQ(150, turn);
 	store_close(store);
-	run_sql("DELETE FROM dead");     /* letters of no job: the rows are random */
+	run_sql("DELETE FROM dead");     /* dead letters whose job doesn't exist, because the rows are random */
 	store = box_open(0);
 	ASSERT_EQ(ERR_NONE, store_check(store, &error));
 	store_close(store);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Power cuts. A walk through the core is committed by the real store while every write, truncate and sync of its files
- * is recorded. Then, for each of many moments, the files are made as a disk may leave them: what was synced, and of
- * the rest some, in pieces, in another order. Opened again, the state must be that of one of the turns, none older
- * than the latest that was acknowledged.
- *
- * CHAOS_CUTS: how many (1000), CHAOS_SEED: which (1).
+ * Power cuts under the store. A random walk through the core is committed by the real store while every write, truncate
+ * and sync of its files is recorded. Then, for many moments, the files are made as a disk may leave them: all that was
+ * synced, and parts of the rest, torn or in another order. When the store is opened again, its state must be that of
+ * one of the turns, not older than the latest acknowledged one.
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -30,7 +28,7 @@ static bool recording;
 
 static int record_cb(const struct layer_call *call, bool *skip)
 {
-	/* Nothing survives this machine's own power anyway: no time for its disk. */
+	/* Skip the real sync: this machine's power isn't cut, so syncing would only cost time. */
 	*skip = call->op == LAYER_SYNC;
 	if (recording && call->which != LAYER_OTHER)
 		power_record((enum power_kind)call->op, (int)call->which, call->data, (size_t)call->len,
@@ -49,7 +47,7 @@ struct power_walk {
 	struct store *store;
 	struct rand_state rand;
 	uint64_t conn;
-	size_t pending;                  /* handed over and not yet acknowledged: the last ones */
+	size_t pending;                  /* number of the last turns that were handed over and aren't acknowledged */
 };
 
 static bool chance(struct power_walk *walk, uint64_t percent)
@@ -91,7 +89,7 @@ static void take_acks(struct power_walk *walk)
 	}
 }
 
-/* What the rig's last turn left goes to the store. */
+/* Commit the last turn of the rig to the store. */
 static void commit_turn(struct power_walk *walk)
 {
 	if (walk->rig->out.row_count == 0)
@@ -162,7 +160,7 @@ static void reopen(struct power_walk *walk)
 	walk->store = box_start(0);
 }
 
-/* Idle for a while, the store copies its log to the file. */
+/* Leave the store idle, so that it copies its log into the database file. */
 static void rest(struct power_walk *walk)
 {
 	struct store_stats stats;
@@ -205,7 +203,7 @@ static void record_walk(uint64_t seed)
 
 /* ---- the disk ---- */
 
-/* The first sync of a new file is one of the directory, too: with it others that were removed stay so. */
+/* The first sync of a new file is followed by a sync of the directory, which also makes earlier removals certain. */
 static void persist_names(void)
 {
 	for (int which = 0; which < LAYER_FILES; which++)
@@ -244,7 +242,7 @@ static void put_image(const char *path, const struct power_image *image)
 	close(fd);
 }
 
-/* As new as it can be: the kernel may have written it as soon as the turn was acknowledged. */
+/* Write the mark as new as it can be: the kernel may write it as soon as the turn is acknowledged. */
 static void put_mark(size_t cut)
 {
 	uint64_t acknowledged = 0;
@@ -300,7 +298,7 @@ static struct now now_of(uint64_t turn)
 	return now;
 }
 
-/* NULL when all is as promised. */
+/* NULL: every promise was kept. */
 static const char *look(size_t cut)
 {
 	struct loaded loaded = { .core = core_new(&walk_config) };
@@ -332,7 +330,7 @@ static const char *look(size_t cut)
 	return found;
 }
 
-/* How many of the cuts break a promise; tells of the first. */
+/* Cut a walk many times and return the number of cuts that broke a promise; prints the first one. */
 static size_t cut_power(uint64_t seed, size_t cuts, bool stop_at_first)
 {
 	size_t *moments, broken = 0;
@@ -359,7 +357,7 @@ static size_t cut_power(uint64_t seed, size_t cuts, bool stop_at_first)
 	return broken;
 }
 
-/* One walk and its cuts, in a directory of its own: 0 when all is as promised. */
+/* Do one walk and its cuts in a directory of its own; 0: every promise was kept. */
 static int walk_and_cut(uint64_t seed, size_t cuts)
 {
 	size_t unacked = 0, broken;
@@ -376,7 +374,7 @@ static int walk_and_cut(uint64_t seed, size_t cuts)
 	return broken == 0 && unacked == 0 && turn_count > 200 ? 0 : 1;
 }
 
-/* In processes beside each other, a walk of its own each. */
+/* Several processes, each with a walk of its own. */
 TEST power_may_go_at_any_moment(void)
 {
 	uint64_t seed = power_number("CHAOS_SEED", 1);
@@ -405,7 +403,7 @@ TEST power_may_go_at_any_moment(void)
 	PASS();
 }
 
-/* The test can fail: a store that syncs its log only at checkpoints loses what was acknowledged. */
+/* A store that syncs its log only at checkpoints loses acknowledged turns; the test must notice. */
 TEST a_store_that_syncs_less_is_caught(void)
 {
 	layer_normal = true;
@@ -415,7 +413,7 @@ TEST a_store_that_syncs_less_is_caught(void)
 	PASS();
 }
 
-/* A disk that says it has synced, and hasn't, is caught as well: nothing else here holds a cut's damage together. */
+/* A disk that reports syncs without doing them must be noticed too. */
 TEST a_disk_that_lies_is_caught(void)
 {
 	record_walk(2);

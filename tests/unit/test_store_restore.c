@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Backups and restores: which names a power cut may leave, and that the generation only rises. Every change of a name is
- * noted; until its directory is synced the disk may have made it or not. At each change all that the disk may have is
- * looked at.
+ * Backups and restores: which names a power cut may leave, and that the generation only grows. Every change of a name
+ * is recorded; until its directory is synced, the disk may have it or not. At each change all possible states of the
+ * disk are checked.
  */
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -21,14 +21,14 @@ enum content { CONTENT_NONE, CONTENT_OLD, CONTENT_OLD_LOG, CONTENT_TURN, CONTENT
 #define NOWHERE NAMES
 #define PENDING_MAX 10u
 
-/* What comes to be in a name that is made. */
+/* Content of a file when its name is made. */
 static const enum content made[NAMES] = {
 	[NAME_STORE] = CONTENT_OLD, [NAME_LOG] = CONTENT_OLD_LOG, [NAME_TURN] = CONTENT_TURN,
 	[NAME_RESTORING] = CONTENT_RESTORING, [NAME_PART] = CONTENT_NEW,
 };
 
 struct change {
-	enum name from, to;              /* NOWHERE: made, or removed */
+	enum name from, to;              /* NOWHERE as from: made; as to: removed */
 };
 
 static struct {
@@ -37,7 +37,7 @@ static struct {
 	enum content durable[NAMES];
 	struct change pending[PENDING_MAX];
 	size_t count;
-	struct stat synced;              /* the part file, when it was synced */
+	struct stat synced;              /* the part file's status at its sync */
 	const char *(*check)(const enum content names[NAMES], bool in_order);
 	const char *problem;
 } disk;
@@ -56,14 +56,14 @@ static void make_change(enum content names[NAMES], struct change change)
 	enum content content = change.from == NOWHERE ? made[change.to] : names[change.from];
 
 	if (content == CONTENT_NONE)
-		return;                  /* what it would have moved never came to be */
+		return;                  /* the file that would be renamed doesn't exist in this combination */
 	if (change.from != NOWHERE)
 		names[change.from] = CONTENT_NONE;
 	if (change.to != NOWHERE)
 		names[change.to] = content;
 }
 
-/* The power goes now: whichever of the pending changes were made. */
+/* Cut the power now: try every combination of pending changes. */
 static void cut(void)
 {
 	for (size_t set = 0; set < (size_t)1 << disk.count && !disk.problem; set++) {
@@ -148,7 +148,7 @@ int fsync(int fd)
 	return 0;
 }
 
-/* Records from here on, beginning with the names that are there. */
+/* Start recording; the first names are these. */
 static void disk_begin(const char *store, const char *part, uint64_t generation,
 		       const char *(*check)(const enum content names[NAMES], bool in_order))
 {
@@ -167,7 +167,7 @@ static void disk_begin(const char *store, const char *part, uint64_t generation,
 	disk.on = true;
 }
 
-/* A copy with rows, as titan backup has it made. */
+/* Make a copy with rows as titan backup does. */
 static bool make_copy(struct store *store, const char *file, struct error *error)
 {
 	struct store_copy copy = { .part = file };
@@ -195,7 +195,7 @@ static struct store *store_with_jobs(void)
 
 static char backup[SCRATCH_SIZE + 16];
 
-/* A backup, and the store that it was made of as a killed master leaves it: with a log and an acknowledged turn. */
+/* Make a backup, and its store as a killed master leaves it: with a log and an acknowledged turn. */
 static bool make_backup_and_killed_store(void)
 {
 	struct error error;
@@ -251,7 +251,7 @@ TEST power_cut_at_any_rename_of_a_restore_leaves_one_of_the_stores(void)
 static const char *check_backup(const enum content names[NAMES], bool in_order)
 {
 	(void)in_order;
-	/* Reserved and empty, or whole. */
+	/* The name is reserved and empty, or has a whole backup. */
 	return names[NAME_STORE] == CONTENT_NONE || names[NAME_STORE] == CONTENT_OLD || names[NAME_STORE] == CONTENT_NEW ? NULL :
 	       "half a backup has its name";
 }
@@ -276,7 +276,7 @@ TEST backup_that_is_reported_has_its_name_on_the_disk(void)
 	PASS();
 }
 
-/* No epoch of before may be given out again, though the store that says which these were can't be read. */
+/* After each restore over a store that can't be read, the generation must rise, so that no epoch is given twice. */
 TEST each_restore_over_a_damaged_store_raises_the_generation(void)
 {
 	char kept[SCRATCH_SIZE + 64];

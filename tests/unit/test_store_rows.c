@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows in and out: every table, empty and odd values, deletes, what a start loads, pages of history. */
+/* Rows written and read: every table, empty and odd values, deletes, what a start loads, pages of history. */
 #include "greatest.h"
 #include "store_box.h"
 
@@ -70,7 +70,7 @@ static bool same_row(const struct row *a, const struct row *b)
 	return true;
 }
 
-/* Fills a row with values that depend on salt; texts and blobs take turns at the odd ones. */
+/* Fill a row with values made from salt; texts and blobs are sometimes empty or odd. */
 static void fill(struct row *row, int64_t salt)
 {
 	static const char *const texts[] = {
@@ -101,7 +101,7 @@ static void fill(struct row *row, int64_t salt)
 	}
 }
 
-/* The latest jobs first, of one run or of all, a page at a time; a deleted one is gone. */
+/* Dead letters by page, newest job first, of one run or of all; a deleted one is gone. */
 TEST dead_letters_by_page(void)
 {
 	struct store *store = box_start(0);
@@ -165,7 +165,7 @@ static size_t count_of(struct store *store, enum store_what what, uint64_t run, 
 	return count;
 }
 
-/* From the row's own number up to the other, in its place among puts of the same batch. */
+/* A range delete covers the row's own number up to the other, and keeps its place among the puts of its batch. */
 TEST ranges_are_deleted(void)
 {
 	struct store *store = box_start(0);
@@ -207,8 +207,11 @@ TEST ranges_are_deleted(void)
 	PASS();
 }
 
-/* Two rows of every table, under live run 7, come back as they were; event and dead aren't loaded but asked for. */
-/* Of two rows of each table; of the acts the latest. */
+/*
+ * Two rows of every table, under live run 7, are read back unchanged; events and dead letters aren't loaded at a start
+ * but queried.
+ */
+/* Is this row, one of two per table, loaded at a start? Of the acts only the latest is. */
 static bool is_loaded(const struct row *row)
 {
 	return row->table != TABLE_event && row->table != TABLE_dead && row->table != TABLE_change &&
@@ -243,7 +246,7 @@ TEST every_table_comes_back(void)
 				row->pruning.run = salt;
 			if (table == TABLE_spec && salt == 1)
 				row->spec.jobs = 10;
-			/* Events turns by number, not negative: that is how they are asked for. */
+			/* Give event rows turns that aren't negative, because events are queried by turn. */
 			if (table == TABLE_event)
 				row->event.turn = salt;
 			if (table == TABLE_act)
@@ -317,7 +320,7 @@ TEST a_put_replaces_and_a_delete_removes(void)
 	PASS();
 }
 
-/* Rows of a table are written in groups: what a delete finds, and what comes back, is as if each were written at once. */
+/* Rows of a table are written in groups; the result is the same as writing each row at once. */
 TEST rows_of_a_turn_keep_their_order(void)
 {
 	for (int turns = 1; turns <= 2; turns++) {
@@ -396,7 +399,7 @@ TEST rows_replace_others_in_a_group_with_new_ones(void)
 	PASS();
 }
 
-/* Three runs, of which the second has ended: nothing of it but its submit key is loaded. */
+/* Of three runs the second has ended: only its submit key is loaded. */
 TEST only_live_runs_are_loaded(void)
 {
 	struct store *store = box_start(0);
@@ -445,8 +448,8 @@ TEST only_live_runs_are_loaded(void)
 }
 
 /*
- * Jobs that came later lie behind those of other runs: each is read once, in order, and none of another run. The
- * first part of an older version doesn't say how many came with it.
+ * Added jobs have numbers behind those of other runs: each job is read once, in order, and none of another run. The
+ * first part of an older version doesn't say how many jobs came with it.
  */
 TEST a_grown_run_is_read_in_ranges(void)
 {
@@ -589,7 +592,7 @@ TEST history_is_read_in_pages(void)
 
 static int most_steps;
 
-/* Called when a statement is done. */
+/* SQLite calls this when a statement has finished. */
 static int profile_cb(unsigned kind, void *arg, void *statement, void *ns)
 {
 	int steps = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
@@ -610,7 +613,7 @@ static enum err ignore_cb(const struct row *row, void *arg, struct error *error)
 	return ERR_NONE;
 }
 
-/* 20,000 jobs of runs that have ended, 3 of one that lives: a start and a page cost what they return. */
+/* With 20,000 jobs of ended runs and 3 of a live one, a start and a page cost only what they return. */
 TEST reading_costs_nothing_for_history(void)
 {
 	struct store *store = box_start(0);

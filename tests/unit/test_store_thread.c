@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The store's thread: order, company, lingering, questions, and what a kill leaves behind. */
+/* The store's thread: order of turns, several turns in a commit, lingering, queries, and what a kill leaves. */
 #include <signal.h>
 
 #include "greatest.h"
@@ -48,7 +48,7 @@ TEST a_turn_without_rows_needs_no_transaction(void)
 	PASS();
 }
 
-/* Nobody waits, so the thread lingers; with the 64th row there is company enough: one commit for all. */
+/* Nobody waits, so the thread lingers; the 64th row ends that: one commit for all turns. */
 TEST company_shares_one_commit(void)
 {
 	struct store *store = box_start(HOUR_NS);
@@ -62,7 +62,7 @@ TEST company_shares_one_commit(void)
 		box_job(turn, 1, (int64_t)number / 8, number % 2 ? STATE_RUNNING : STATE_SUCCEEDED);
 		ASSERT(!store_take(store));
 		store_commit(store, turn);
-		/* Time for a thread that doesn't linger to show it. */
+		/* Wait long enough for a thread that doesn't linger to commit. */
 		if (number == 1)
 			usleep(20000);
 	}
@@ -71,7 +71,7 @@ TEST company_shares_one_commit(void)
 	store_stats(store, &stats);
 	ASSERT_EQ_FMT((uint64_t)1, stats.commits, "%lu");
 	ASSERT_EQ_FMT((uint64_t)64, stats.turns, "%lu");
-	/* Jobs 0 to 8: of each the last put is written, and it is the one that counts. */
+	/* Jobs 0 to 8 were put more than once: only the last put of each is written. */
 	ASSERT_EQ_FMT((uint64_t)64 - 9, stats.replaced, "%lu");
 	box_ask(store, &query);
 	ASSERT_EQ_FMT((int64_t)STATE_RUNNING, query.rows[0].job.state, "%ld");
@@ -113,7 +113,7 @@ TEST lingering_ends_when_somebody_waits(void)
 	PASS();
 }
 
-/* It looks for no time, a short or a long one: what is durable is seen or wakes it, and comes in order. */
+/* The owner looks for durable turns without waiting, or waits shortly or long: every turn is reported, and in order. */
 TEST an_owner_that_watches_loses_nothing(void)
 {
 	const int64_t spans_ns[] = { 0, 10000, 100000, 10 * NS_PER_S };
@@ -182,7 +182,7 @@ TEST the_log_is_copied_at_rest_and_gone_after_the_end(void)
 	PASS();
 }
 
-/* Commits for ever, several turns under way, and reports each that is durable. */
+/* Commit for ever with several turns under way, and report each durable one. */
 static _Noreturn void commit_for_ever(int report_fd)
 {
 	struct store *store = box_start(0);
@@ -276,7 +276,7 @@ static struct outbox *many_jobs(uint64_t number, int64_t first, int64_t count)
 	return turn;
 }
 
-/* Commits go on between its pages; what was committed before it was asked for is in it. */
+/* A copy doesn't delay commits, and contains everything that was committed before it was requested. */
 TEST a_copy_holds_up_nobody(void)
 {
 	struct store *store = box_start(0);
@@ -299,7 +299,7 @@ TEST a_copy_holds_up_nobody(void)
 	ASSERT_GT(meanwhile, 0);
 	ASSERT_EQ_FMT(ERR_NONE, backup_complete(part, &error), "%d");
 	ASSERT_GT(count_jobs(part), 199999);
-	/* The file is there now: nobody's is overwritten. */
+	/* The target exists now: a copy never overwrites a file. */
 	store_copy(store, &copy);
 	while (!(done = store_copied(store)))
 		box_sleep();
@@ -309,7 +309,7 @@ TEST a_copy_holds_up_nobody(void)
 	PASS();
 }
 
-/* Its log is copied, so that the thread sleeps without an end; a question that was answered says that it soon does. */
+/* The thread has copied its log and sleeps without a time limit, so the request for a copy must wake it. */
 TEST copy_of_a_store_at_rest_is_made_at_once(void)
 {
 	struct store *store = box_start(0);

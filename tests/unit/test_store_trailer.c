@@ -71,7 +71,7 @@ TEST every_bit_of_a_backup_counts(void)
 	PASS();
 }
 
-/* Also a copy of the trailer, and the file twice: each ends with words that look right. */
+/* A copy of the trailer and the whole file twice are refused too, although each ends with a valid-looking trailer. */
 TEST nothing_may_follow_a_trailer(void)
 {
 	struct buf whole = { 0 };
@@ -124,7 +124,7 @@ TEST a_backup_of_an_older_titan_has_no_trailer(void)
 	PASS();
 }
 
-/* SQLite doesn't look behind the last page. */
+/* SQLite ignores bytes behind the last page. */
 TEST a_backup_with_a_trailer_is_a_database(void)
 {
 	struct restored restored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cells: nothing outside a pane, no half characters, no control characters; bars, numbers and times. */
+/* Cells: nothing is drawn outside a pane, no half characters, no control characters; bars, numbers and times. */
 #include "base/rand.h"
 #include "base/text.h"
 #include "greatest.h"
@@ -143,18 +143,18 @@ TEST wide_characters(void)
 	pane_str(pane, 0, 0, plain, "y");
 	ASSERT_EQ(' ', grid_at(&grid, 1, 0)->text[0]);
 	ASSERT(whole(&grid));
-	/* One over the halves of two others: what is left of them is blank. */
+	/* A wide character drawn over the halves of two others: their remaining halves become blanks. */
 	pane_str(pane, 0, 0, plain, "中文字");
 	pane_str(pane, 1, 0, plain, "大");
 	ASSERT_EQ(' ', grid_at(&grid, 0, 0)->text[0]);
 	ASSERT_EQ(2, grid_at(&grid, 1, 0)->width);
 	ASSERT_EQ(' ', grid_at(&grid, 3, 0)->text[0]);
 	ASSERT(whole(&grid));
-	/* Half of one at the edge is a blank. */
+	/* A wide character that only half fits at the edge becomes a blank. */
 	pane_str(pane, 5, 0, plain, "中");
 	ASSERT_EQ(' ', grid_at(&grid, 5, 0)->text[0]);
 	ASSERT(whole(&grid));
-	/* A mark joins the character before it, as far as it fits. */
+	/* A combining mark joins the character before it, as far as there is room. */
 	pane_str(pane, 0, 0, plain, "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81");
 	ASSERT_EQ(11, grid_at(&grid, 0, 0)->len);
 	grid_free(&grid);

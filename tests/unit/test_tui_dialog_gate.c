@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Decisions on gates: on what was shown, with a reason, by y alone. */
+/* The gate dialog: a decision applies to what was shown, needs its reason, and is sent by y alone. */
 #include "tests/unit/tui_fixture.h"
 #include "tui/views.h"
 
@@ -7,7 +7,7 @@
 
 GREATEST_MAIN_DEFS();
 
-/* The graph's gate asks, and is selected. */
+/* Set the state of the graph's gate and select it. */
 static void gate_asks(struct fixture *fixture, enum job_state state)
 {
 	const struct tui_graph *graph = &fixture->app->model.graph;
@@ -44,7 +44,7 @@ TEST gates_are_decided(void)
 	fixture_press(&fixture, "a");
 	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
 	gate_asks(&fixture, STATE_APPROVAL);
-	/* Nothing is sent before it was shown what is decided, before y, nor by anything but y. */
+	/* Nothing is sent before the gate's question is shown, nor by any key but y. */
 	fixture_press(&fixture, "a$y~");
 	ASSERT_EQ(0, fixture.cancel_count);
 	fixture_press(&fixture, "a");
@@ -63,7 +63,7 @@ TEST gates_are_decided(void)
 	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
 	ASSERT_STR_EQ("CHG-1182", fixture.act_text);
 	ASSERT_STR_EQ("12345678", fixture.act_digest);
-	/* A refusal wants a reason; a paste is one, and answers nothing. */
+	/* A rejection needs a reason. A paste is taken as the reason and confirms nothing. */
 	fixture_press(&fixture, "r");
 	gate_answers(&fixture, STATE_APPROVAL);
 	fixture_press(&fixture, "$$y~");
@@ -90,7 +90,7 @@ TEST gates_are_pushed_back(void)
 	gate_asks(&fixture, STATE_APPROVAL);
 	fixture_press(&fixture, "p");
 	gate_answers(&fixture, STATE_APPROVAL);
-	/* The selection moves on; the decision is on what was asked about. */
+	/* The selection moves on; the decision is still on the gate that the dialog was opened for. */
 	fixture.app->dag.job = 0;
 	fixture_press(&fixture, "encode$too dark$y");
 	ASSERT_EQ(1, fixture.cancel_count);
@@ -98,7 +98,7 @@ TEST gates_are_pushed_back(void)
 	ASSERT_STR_EQ("qa-approve", fixture.cancelled_names[0]);
 	ASSERT_STR_EQ("encode", fixture.act_target);
 	ASSERT_STR_EQ("too dark", fixture.act_text);
-	/* One that was decided meanwhile isn't decided again. */
+	/* A gate that was decided meanwhile can't be decided again. */
 	gate_asks(&fixture, STATE_APPROVAL);
 	fixture_press(&fixture, "a");
 	gate_answers(&fixture, STATE_SUCCEEDED);

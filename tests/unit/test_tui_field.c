@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A text field: whole characters of any length, never a byte behind its end. */
+/* Text fields: whole characters of any length, never a byte past the end. */
 #include <string.h>
 
 #include "base/text.h"
@@ -29,7 +29,7 @@ static bool canaries_live(size_t size)
 	return true;
 }
 
-/* So many characters went in before the field was full. */
+/* Number of characters that fit into the field. */
 static size_t fill(size_t size, uint32_t code)
 {
 	size_t before, count = 0;
@@ -68,7 +68,7 @@ TEST full_field_keeps_whole_characters_in_its_bounds(void)
 	PASS();
 }
 
-/* Behind one-byte characters that leave the room of a part of the next one. */
+/* A character that doesn't fit completely is left out; the one-byte characters before it stay. */
 TEST character_that_doesnt_fit_leaves_nothing_of_it(void)
 {
 	for (size_t ahead = 0; ahead < 24; ahead++) {

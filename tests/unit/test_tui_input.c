@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bytes to keys: every sequence in every way of splitting it, and storms of anything. */
+/* Terminal input to keys: every sequence, split in every way, and storms of random bytes. */
 #include "base/rand.h"
 #include "greatest.h"
 #include "tui/input.h"
@@ -88,7 +88,7 @@ TEST lone_escape(void)
 	ASSERT_EQ(1, keys.count);
 	ASSERT_EQ(TUI_KEY_ESCAPE, keys.at[0]);
 	ASSERT_FALSE(input_waits(&input));
-	/* A torn sequence is dropped. */
+	/* An incomplete sequence is dropped. */
 	input_feed(&input, "\x1b[1;", 4, note_cb, &keys);
 	input_expire(&input, note_cb, &keys);
 	input_feed(&input, "j", 1, note_cb, &keys);
@@ -129,7 +129,7 @@ TEST paste_whose_end_was_lost_is_over_with_an_escape(void)
 	PASS();
 }
 
-/* Whatever came before, after a pause a plain key is that key. */
+/* After random bytes and a pause, a plain key is that key. */
 TEST storm(uint64_t seed)
 {
 	struct rand_state rand;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lanes of random graphs: who follows the lines down from a node comes to its children and to nobody
- * else, a row never stands above a parent's, and the cap holds. And folding: which jobs are one node.
+ * Lanes of random graphs: the lines from a node lead to its children and to no other node, a row is never above a
+ * parent's row, and the number of lanes is limited. And folding: which jobs become one node.
  */
 #include "base/mem.h"
 #include "base/rand.h"
@@ -41,7 +41,7 @@ static struct graph from_matrix(size_t n, uint8_t *edge)
 	return graph;
 }
 
-/* Nodes in a random order, so that parents have higher numbers as often as lower ones. */
+/* The nodes are numbered at random, so that parents often have higher numbers than their children. */
 static struct graph random_graph(struct rand_state *rand, size_t n, unsigned per_cent)
 {
 	uint8_t *edge = mem_array(n * n + 1, 1);
@@ -63,7 +63,7 @@ static struct graph random_graph(struct rand_state *rand, size_t n, unsigned per
 	return from_matrix(n, edge);
 }
 
-/* Down from a cell, straight on at crossings, into forks and joins; every node reached is marked. */
+/* Follow a line down from a cell: straight through crossings, into forks and joins; mark every node that it reaches. */
 static void trace(const struct lanes *lanes, size_t row, int lane, uint8_t *reached)
 {
 	while (row < lanes->count) {
@@ -76,7 +76,7 @@ static void trace(const struct lanes *lanes, size_t row, int lane, uint8_t *reac
 			return;
 		}
 		if (!(cell & LANE_DOWN)) {
-			/* A join: leftwards, to the lane that goes on from here. */
+			/* At a join, go left to the lane that continues. */
 			do {
 				lane--;
 			} while (lane >= 0 &&
@@ -89,7 +89,7 @@ static void trace(const struct lanes *lanes, size_t row, int lane, uint8_t *reac
 	}
 }
 
-/* From a node: its own lane, and what the fork rows right below it open from that lane. */
+/* Follow all lines of a node: its own lane, and those that the fork rows right below it open from that lane. */
 static void trace_node(const struct lanes *lanes, size_t row, int lane, uint8_t *reached)
 {
 	if (!(lanes->rows[row].lanes[lane] & LANE_DOWN))
@@ -121,7 +121,7 @@ static int lane_of(const struct lane_row *row)
 	return found;
 }
 
-/* Lines between neighbouring cells and rows meet. */
+/* Do the lines of neighbouring cells and rows meet? */
 static bool joined(const struct lanes *lanes)
 {
 	for (size_t row = 0; row < lanes->count; row++) {
@@ -223,7 +223,7 @@ TEST fits_when_there_is_room(void)
 	PASS();
 }
 
-/* Not a graph that a master sends; it must only end. */
+/* A master never sends a graph with a cycle; drawing one must only terminate. */
 TEST cycle_ends(void)
 {
 	uint8_t *edge = mem_array(17, 1);
@@ -288,7 +288,7 @@ TEST folds_more_than_eight(void)
 	fold_build(&fold, &graph, NULL);
 	ASSERT_EQ(1 + 2 * FOLD_MIN, fold.count);
 	drop(&graph, &fold);
-	/* Others beside them don't count. */
+	/* Jobs outside the fan-outs don't count for folding. */
 	graph = two_stages(FOLD_MIN);
 	add_job(&graph, "other", &(uint32_t){ 0 }, 1);
 	fold_build(&fold, &graph, NULL);
@@ -296,7 +296,7 @@ TEST folds_more_than_eight(void)
 	drop(&graph, &fold);
 	graph = two_stages(FOLD_MIN + 1);
 	fold_build(&fold, &graph, NULL);
-	/* b[i] needs only a[i]: alike, for all a are alike. */
+	/* b[i] needs only a[i]; because all a[i] are alike, all b[i] are too. */
 	ASSERT_EQ(3, fold.count);
 	ASSERT_EQ(FOLD_MIN + 1, fold.nodes[1].member_count);
 	ASSERT_EQ(2, fold.child_start[fold.count]);
@@ -316,7 +316,7 @@ TEST unfolds_by_key(void)
 	map_put(&unfolded, fold.nodes[1].group, &fold);
 	fold_build(&fold, &graph, &unfolded);
 	ASSERT_EQ(22, fold.count);
-	/* The other group's key is what it was. */
+	/* The other group's key is unchanged. */
 	ASSERT_EQ(second, fold.nodes[21].group);
 	ASSERT(fold.nodes[21].folded && !fold.nodes[1].folded);
 	ASSERT_EQ(40, fold.child_start[fold.count]);
@@ -331,7 +331,7 @@ TEST each_of_many_jobs_has_its_parent_wherever_that_stands(void)
 	struct fold fold = { 0 };
 	char name[32];
 
-	/* Each with a stem of its own: nothing is folded. Parents come behind their children. */
+	/* Each name has another stem, so nothing is folded. Parents come behind their children. */
 	for (uint32_t i = 0; i < 10; i++) {
 		uint32_t parent = 10 + i;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The log view keeps the last lines of a job's output, in order, and says when there is more in front of them. */
+/* The log view keeps the last lines of a job's output in order, and says if there are more before them. */
 #include "greatest.h"
 #include "tui/views.h"
 #include "tui_fixture.h"
@@ -12,7 +12,7 @@ static struct buf text;
 static struct log_view *view;
 static uint64_t sent;
 
-/* The log of a job that runs is open and has been asked for. */
+/* Open the log of a running job; its output has been asked for. */
 static void setup_cb(void *data)
 {
 	(void)data;
@@ -35,7 +35,7 @@ static void teardown_cb(void *data)
 	fixture_close(&fixture);
 }
 
-/* A piece of stdout behind what was sent before. */
+/* Deliver a piece of stdout that follows what was sent before. */
 static void give(struct slice data)
 {
 	struct rec_output piece = { .job = 979, .epoch = 1, .run = FIXTURE_RUN, .stream = 1, .wall_ms = FIXTURE_NOW,
@@ -102,7 +102,7 @@ TEST kept_bytes_are_those_of_the_kept_lines(void)
 	PASS();
 }
 
-/* Of one byte less than a line may have, as many, one more. */
+/* Lines one byte shorter than the limit, as long as it, and one byte longer. */
 TEST long_line_is_broken_and_loses_nothing(void)
 {
 	for (size_t length = 4095; length <= 4097; length++) {

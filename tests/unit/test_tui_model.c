@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The dashboard's model: what a snapshot doesn't name is forgotten, and may come again. */
+/* The dashboard's model: what a snapshot doesn't name is forgotten, and may come back. */
 #include "greatest.h"
 #include "tui/model_internal.h"
 
@@ -30,7 +30,7 @@ static struct rec_run_row run_row(uint64_t number)
 				     .state = RUN_RUNNING, .jobs = number };
 }
 
-/* One whole snapshot of runs and workers: 1 to count, without one of them. */
+/* Send one whole snapshot of runs and workers 1 to count, without one of them. */
 static void snapshot(uint64_t count, uint64_t without)
 {
 	struct rec_worker_row workers[8];
@@ -46,7 +46,7 @@ static void snapshot(uint64_t count, uint64_t without)
 	model_apply_snapshot(&model, QUERY_RUNS, &msg, 1000);
 }
 
-/* Of a snapshot in several frames: this run and no more; a cursor says that others follow. */
+/* Send a page of a snapshot with this run; a cursor says that more pages follow. */
 static void page(uint64_t run, uint64_t cursor)
 {
 	struct rec_run_row row = run_row(run);
@@ -165,7 +165,7 @@ TEST pages_of_a_snapshot_belong_together(void)
 	PASS();
 }
 
-/* A graph that was cut begins anew: it says nothing about the pages of runs that are under way. */
+/* A cut graph is asked for anew, without effect on the pages of runs that are under way. */
 TEST cut_of_a_graph_leaves_the_pages_of_runs(void)
 {
 	const struct msg_delta cut = { .cut = true };
@@ -258,7 +258,7 @@ TEST jobs_are_counted_by_their_states(void)
 	PASS();
 }
 
-/* A delta says none, which means unchanged; a run that has grown may say more. */
+/* A delta without parents means unchanged parents; a run that has grown may send more of them. */
 TEST parents_change_when_more_of_them_come(void)
 {
 	uint64_t needs[] = { 0, 1 };

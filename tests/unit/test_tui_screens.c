@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whole screens against the pictures in tests/tui/golden; --update as the first argument writes them anew.
- * And what must hold for a screen of any size.
+ * Whole screens are compared with the pictures in tests/tui/golden; --update as the first argument writes the pictures.
+ * Then what must hold for screens of any size.
  */
 #include <fcntl.h>
 
@@ -21,7 +21,7 @@ struct screen {
 	enum view view;
 	int width, height;
 	bool ascii, mono, styles;
-	const char *keys;                /* pressed before the picture: $ is Enter, ~ is Esc */
+	const char *keys;                /* keys pressed before the picture is taken: $ is Enter, ~ is Esc */
 };
 
 static const struct screen screens[] = {
@@ -101,7 +101,7 @@ TEST ascii_is_ascii(void)
 		for (int at = 0; at < grid.width * grid.height; at++) {
 			const struct cell *cell = &grid.cells[at];
 
-			/* Names are shown as they are: the fixture's has two such characters. */
+			/* Names are shown as they are: two characters of the fixture's names aren't ASCII. */
 			if ((uint8_t)cell->text[0] >= 0x80 && (uint8_t)cell->text[0] != 0xe4 &&
 				(uint8_t)cell->text[0] != 0xe6)
 				plain = false;
@@ -127,7 +127,7 @@ TEST mono_has_no_colour(void)
 	PASS();
 }
 
-/* Every size, every view: drawing neither stops nor leaves half a character. */
+/* Every view in every size: drawing never fails and never leaves half a character. */
 TEST any_size(void)
 {
 	for (int height = 0; height <= 60; height += 3) {
@@ -172,7 +172,7 @@ TEST selection_follows(void)
 		app_draw(fixture.app, &grid, FIXTURE_NOW);
 		ASSERT(fixture_has(&grid, "> 4125"));
 	}
-	/* A snapshot without it: the next older one takes its place. */
+	/* A snapshot lacks the selected run: the next older run is selected. */
 	struct rec_run_row left[] = { fixture_run(4124, "purge", RUN_RUNNING, counts, 0, 0),
 		fixture_run(4300, "other", RUN_RUNNING, counts, 0, 0) };
 	struct msg_snapshot snapshot = { .id = fixture.runs_id, .turn = 5000, .runs = { left, 2 } };
@@ -185,7 +185,7 @@ TEST selection_follows(void)
 	PASS();
 }
 
-/* In the graph it is the job that stays selected, whatever fails, folds or is added above it. */
+/* In the graph a job stays selected, whatever fails, folds or is added above it. */
 TEST numbers_keep_apart(void)
 {
 	struct fixture fixture;
@@ -205,7 +205,7 @@ TEST numbers_keep_apart(void)
 	PASS();
 }
 
-/* Who looks for one of a folded group finds the group, and that one when it is unfolded. */
+/* A search for a member of a folded group finds the group, and finds the member once it is unfolded. */
 TEST members_are_found(void)
 {
 	struct fixture fixture;
@@ -263,7 +263,7 @@ TEST dag_selection_follows(void)
 	PASS();
 }
 
-/* A failed one of a group that is well again: its group is selected. */
+/* A failed member succeeds after a retry and joins its group again: the group is selected. */
 TEST member_recovers(void)
 {
 	struct fixture fixture;
@@ -286,7 +286,7 @@ TEST member_recovers(void)
 	PASS();
 }
 
-/* The target is what was on the screen when it was asked; every key but y leaves it alone. */
+/* A cancel is for what was on the screen when it was asked; every key but y leaves it alone. */
 TEST cancel_asks(void)
 {
 	struct fixture fixture;
@@ -313,7 +313,7 @@ TEST cancel_asks(void)
 	ASSERT_EQ(1, fixture.cancel_count);
 	ASSERT_EQ(4127, fixture.cancelled[0]);
 	ASSERT_STR_EQ("", fixture.cancelled_names[0]);
-	/* A pasted text presses nothing, and answers nothing. */
+	/* Pasted text neither presses keys nor answers a question. */
 	app_key(fixture.app, 'c', FIXTURE_NOW);
 	app_key(fixture.app, 'y' | TUI_KEY_PASTED, FIXTURE_NOW);
 	ASSERT_EQ(OVERLAY_CONFIRM, (int)fixture.app->overlay);
@@ -334,7 +334,7 @@ TEST cancel_group(void)
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	fixture_press(&fixture, "jjjcy");
-	/* 11 run, 18 queue; the fixture notes 16 at most. */
+	/* 11 run and 18 are queued; the fixture records 16 at most. */
 	ASSERT_EQ(16, fixture.cancel_count);
 	ASSERT_STR_EQ("encode[99]", fixture.cancelled_names[0]);
 	grid_free(&grid);
@@ -342,7 +342,7 @@ TEST cancel_group(void)
 	PASS();
 }
 
-/* The last 64 KB; up pauses, the end follows; a search sees words, not colours. */
+/* The log view has the last 64 KB; moving up pauses it, the end key follows again; a search ignores colours. */
 TEST log_is_bounded(void)
 {
 	struct fixture fixture;
@@ -362,7 +362,7 @@ TEST log_is_bounded(void)
 	}
 	for (int i = 0; i < 20000; i++)
 		buf_addf(&text, "line \x1b[3%dm%d\x1b[0m of it\n", i % 8, i);
-	/* In pieces that end anywhere, and asked for again until there is no more. */
+	/* The log arrives in pieces that end anywhere, and is asked for until its end. */
 	for (size_t at = 0; at < text.len; at += 7001) {
 		size_t len = text.len - at < 7001 ? text.len - at : 7001;
 
@@ -379,7 +379,7 @@ TEST log_is_bounded(void)
 	ASSERT_EQ(0, fixture.log_id);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	ASSERT(fixture_has(&grid, "line 19999 of it") && log->follow);
-	/* What it saw already isn't shown again. */
+	/* Output that was already shown isn't shown again. */
 	size_t count = log->count;
 
 	fixture_give(&fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
@@ -421,7 +421,7 @@ TEST stale_is_dimmed(void)
 	PASS();
 }
 
-/* Nothing changes: the same cells, and no wake-up sooner than the next minute. */
+/* If nothing changes, the cells stay the same, and the next wake-up is at the next minute. */
 TEST idle_is_still(void)
 {
 	struct app_options options = { 0 };
@@ -458,7 +458,7 @@ static void lose_and_connect(struct fixture *fixture)
 	fixture_collect(fixture);
 }
 
-/* What it was told last is what it asks to go on from; of another run it was told nothing. */
+/* After a reconnect the dashboard resumes with the last turn that it was told; for another run it has none. */
 TEST a_connection_that_is_back_is_resumed(void)
 {
 	struct fixture fixture;
@@ -479,11 +479,11 @@ TEST a_connection_that_is_back_is_resumed(void)
 	lose_and_connect(&fixture);
 	ASSERT_EQ(200, (int)fixture.graph_since);
 	ASSERT_EQ(300, (int)fixture.runs_since);
-	/* There is more behind this one. */
+	/* More deltas of the same turn follow this one. */
 	delta = (struct msg_delta){ .id = fixture.graph_id, .turn = 40 };
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
 	ASSERT(app_loaded(fixture.app));
-	/* What a frozen screen drops it wasn't told. */
+	/* Deltas that a frozen screen drops don't count as told. */
 	fixture_press(&fixture, "Z");
 	delta = (struct msg_delta){ .id = fixture.runs_id, .turn = 50, .resume = 500 };
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
@@ -524,7 +524,7 @@ TEST frozen_stays(void)
 	PASS();
 }
 
-/* Keys, sizes, broken frames and time in any order; and a picture is made of the state alone. */
+/* Keys, sizes, broken frames and time in random order; a picture depends on the state alone. */
 TEST storm(uint64_t seed)
 {
 	struct rand_state rand;
@@ -577,7 +577,7 @@ TEST storm(uint64_t seed)
 	PASS();
 }
 
-/* No view binds again what is bound everywhere, and every action that has a key is shown once. */
+/* No view binds a key that is bound everywhere, and every action with a key is in the help once. */
 TEST keys_are_unique(void)
 {
 	for (size_t i = 0; i < key_count; i++) {

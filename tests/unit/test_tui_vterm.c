@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What screen.c writes, as a terminal understands it: after any sequence of pictures the cells of libvterm
- * are the cells of the grid, and the last picture after differences is what drawing it anew gives. The
- * library is opened at run time; without it these tests are skipped.
+ * The bytes that screen.c writes, read by a terminal: after any sequence of pictures, the cells of libvterm equal the
+ * cells of the grid, and the picture made by differences equals a fresh drawing. libvterm is loaded at run time;
+ * without it these tests are skipped.
  */
 #include <dlfcn.h>
 #include <locale.h>
@@ -160,7 +160,7 @@ TEST cells_arrive(bool ascii)
 		screen_render(screen, &grid, &bytes);
 		feed(&terminal, &bytes);
 		ASSERT(shows(&terminal, &grid));
-		/* The same picture again costs nothing. */
+		/* Drawing the same picture again writes no bytes. */
 		screen_render(screen, &grid, &bytes);
 		ASSERT_EQ(0, bytes.len);
 		if (keys[i])
@@ -168,7 +168,7 @@ TEST cells_arrive(bool ascii)
 		if (fixture.graph_id && i == 3)
 			fixture_graph(&fixture);
 	}
-	/* A fresh redraw gives what the differences gave. */
+	/* A fresh drawing gives the same cells as the differences gave. */
 	fresh = terminal_new(100, 30);
 	screen_redraw(screen);
 	screen_render(screen, &grid, &bytes);
@@ -221,7 +221,7 @@ TEST sizes_and_suspend(void)
 	PASS();
 }
 
-/* Whatever is in the cells, one after the other. */
+/* Draw random cells, one picture after another. */
 TEST scribbles(uint64_t seed)
 {
 	static const char *const words[] = { "plain", "中文", "e\xcc\x81", "▸✓✗◌∅", "█▌", "a b" };
@@ -237,7 +237,7 @@ TEST scribbles(uint64_t seed)
 	for (int i = 0; i < 400; i++) {
 		struct style style = { (uint8_t)rand_below(&rand, 7), (uint8_t)rand_below(&rand, 16) };
 
-		/* libvterm puts a mark that follows the last column elsewhere: nothing is drawn there. */
+		/* libvterm puts a combining mark behind the last column elsewhere, so nothing is drawn there. */
 		for (int k = 0; k < 5; k++)
 			pane_str(pane_cut(grid_pane(&grid), 0, 0, 39, 10), (int)rand_below(&rand, 40),
 				(int)rand_below(&rand, 10), style, words[rand_below(&rand, 6)]);
@@ -272,7 +272,7 @@ SUITE(vterm)
 }
 #endif
 
-/* Curses keeps a little of a terminal that it couldn't open. */
+/* Curses keeps some memory of a terminal that it couldn't open. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -290,7 +290,7 @@ TEST unknown_terminal(void)
 	PASS();
 }
 
-/* The console of Linux is one of them; the size comes from us, not from the environment. */
+/* Such as the Linux console; the size comes from the caller, not from the environment. */
 TEST terminal_without_a_size(void)
 {
 	struct screen *screen = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which process a new keeper takes for one that its spool names: the number alone proves nothing. */
+/* Which process a new keeper adopts as one that its spool names: the pid alone proves nothing. */
 #include "worker/spool.h"
 
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static void ignore_cb(enum spool_type type, struct slice body, void *owner)
 	(void)owner;
 }
 
-/* The spool of the worker, whose keeper is gone, says that one process runs. */
+/* Write a spool, as of a keeper that is gone, that says that this process runs. */
 static bool spool_says(const struct spool_life *life, const struct spool_started *started)
 {
 	int dir_fd = open(below("worker/w1"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -65,7 +65,7 @@ static bool spool_says(const struct spool_life *life, const struct spool_started
 	return result == 0;
 }
 
-/* A process that no keeper started, with a session of its own. */
+/* Fork a process in a session of its own that no keeper started. */
 static pid_t fork_stranger(void)
 {
 	pid_t stranger;
@@ -124,7 +124,7 @@ static void note_life_cb(enum spool_type type, struct slice body, void *owner)
 		memcpy(owner, body.data, body.len);
 }
 
-/* In the same boot: the number is a process's that began at another time than the job did. */
+/* In the same boot: the pid belongs to a process that started at another time than the job. */
 TEST process_with_another_start_time_isnt_adopted(void)
 {
 	struct spool_started started = { .job = 1, .epoch = 1, .run = 77, .before_ns = NS_PER_S, .after_ns = 2 * NS_PER_S };
@@ -152,7 +152,7 @@ TEST process_with_another_start_time_isnt_adopted(void)
 	PASS();
 }
 
-/* The guardian's lock says who it is: a number that another process has by now gets no signal. */
+/* The guardian's pid is taken from its lock file: if another process has that pid by now, it must get no signal. */
 TEST signal_is_for_the_process_that_signed(void)
 {
 	char home[PATH_MAX + 64], lock[PATH_MAX + 96], text[64];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Control groups of attempts: who gets a signal, and that none is left behind. Skipped where none can be made. */
+/*
+ * Control groups of attempts: which processes get a signal, and that no group is left behind. Skipped where none can be
+ * made.
+ */
 #include "worker/cage.h"
 
 #include <errno.h>
@@ -18,8 +21,8 @@
 GREATEST_MAIN_DEFS();
 
 static struct cages *cages;
-static unsigned busy;                    /* so many of the next removals of a group find it busy */
-static pid_t leaves;                     /* this process leaves its group when its descriptor is opened */
+static unsigned busy;                    /* number of the next removals of a group that fail as busy */
+static pid_t leaves;                     /* the process leaves its group at the moment when its descriptor is opened */
 
 static void move_to(int dir_fd, pid_t pid)
 {
@@ -30,7 +33,7 @@ static void move_to(int dir_fd, pid_t pid)
 	close(fd);
 }
 
-/* Both stand in for the C library's. */
+/* Both functions replace the C library's. */
 int unlinkat(int dir_fd, const char *name, int flags)
 {
 	if (busy > 0 && flags & AT_REMOVEDIR) {
@@ -75,7 +78,7 @@ struct child {
 	int ask, answer;
 };
 
-/* It gives back each byte that it is sent. */
+/* Fork a child in the cage that echoes each byte that it is sent. */
 static struct child child_in(struct cage *cage)
 {
 	struct child child;

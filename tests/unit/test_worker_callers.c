@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that speak to the master through their worker: who may, how many at once, and for how long. */
+/* Jobs that connect to the master through their worker: which may, how many at once, and for how long. */
 #include "greatest.h"
 #include "link_rig.h"
 #include "worker/job_token.h"
 
 GREATEST_MAIN_DEFS();
 
-/* A connection of a job, or -1. */
+/* Open a connection as a job does; -1: failed. */
 static int call(void)
 {
 	int fd;
@@ -33,7 +33,7 @@ static bool say_hello(int fd, uint64_t job, uint64_t epoch)
 	return said;
 }
 
-/* The code of the error with which a caller is refused; ERR_NONE: something else came, or the end. */
+/* The code of the error with which a caller is refused; ERR_NONE: another message came, or the end. */
 static enum err refusal(int fd)
 {
 	struct msg_error told = { 0 };
@@ -71,7 +71,7 @@ static void tell_epoch_ended(uint64_t epoch, uint64_t space)
 	tell(IPC_EXITED, &item, sizeof(item));
 }
 
-/* The master hears that this attempt has a channel; its number, or 0. */
+/* Wait until the master is told of a channel of this attempt; return its number, or 0. */
 static uint64_t heard_channel(uint64_t epoch)
 {
 	struct msg_relay relay;
@@ -108,7 +108,7 @@ TEST end_of_an_attempt_closes_its_own_channels_alone(void)
 	ASSERT(relay.end && relay.channel == older);
 	ASSERT(expect(OP_DONE, &done));
 	ASSERT(is_closed(fds[0]));
-	/* The other still passes on what its job says. */
+	/* The other channel still passes on the bytes of its job. */
 	ASSERT_EQ(0, io_write_all(fds[1], "more", 4));
 	ASSERT(expect(OP_RELAY, &relay));
 	ASSERT_EQ(newer, relay.channel);
@@ -153,7 +153,7 @@ TEST attempt_has_as_many_connections_as_the_limit(void)
 	fds[LIMIT_RELAY_JOB_MAX] = call();
 	ASSERT(say_hello(fds[LIMIT_RELAY_JOB_MAX], 1, 1));
 	ASSERT_EQ(ERR_BUSY, refusal(fds[LIMIT_RELAY_JOB_MAX]));
-	/* Another attempt has its own. */
+	/* Another attempt has a limit of its own. */
 	fds[LIMIT_RELAY_JOB_MAX + 1] = call();
 	ASSERT(say_hello(fds[LIMIT_RELAY_JOB_MAX + 1], 1, 2));
 	ASSERT(heard_channel(2) > 0);
@@ -172,7 +172,7 @@ static bool connect_all(int fds[LIMIT_RELAY_JOB_MAX])
 	return true;
 }
 
-/* Whichever goes first, its place is free when the master has heard of it. */
+/* Callers leave in any order; a place is free once the master has been told. */
 TEST callers_leave_their_places_in_any_order(void)
 {
 	static const int orders[2][2] = { { 0, 1 }, { LIMIT_RELAY_JOB_MAX - 1, -1 } };
@@ -192,7 +192,7 @@ TEST callers_leave_their_places_in_any_order(void)
 	PASS();
 }
 
-/* All places are taken by callers that say nothing: the one that came first goes, and the last may speak. */
+/* All places are taken by callers that send nothing: the oldest is closed, and the new one is let in. */
 TEST oldest_silent_caller_makes_room(void)
 {
 	int fds[LIMIT_RELAY_WORKER_MAX + 1];

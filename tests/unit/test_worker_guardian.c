@@ -56,7 +56,7 @@ TEST ends_are_found_by_process_time_and_boot(void)
 	PASS();
 }
 
-/* As a power cut leaves it; and a damaged one. */
+/* Half a record, as a power cut leaves it, and a damaged one cost no other record. */
 TEST half_a_record_costs_no_other(void)
 {
 	const struct process_end first = end_of(7, 256), second = end_of(8, 9);
@@ -137,7 +137,7 @@ static void go(void)
 		abort();
 }
 
-/* One that waits for go, and then does this. */
+/* Start a job that waits for a signal to go, and then runs this command. */
 static bool start_waiting(uint64_t job, const char *then, pid_t *ret_pid)
 {
 	struct ipc_started started;
@@ -151,7 +151,7 @@ static bool start_waiting(uint64_t job, const char *then, pid_t *ret_pid)
 	return true;
 }
 
-/* Reaped: nobody has to remember it any more. */
+/* Was the process reaped? Then the guardian needn't remember it. */
 static bool is_reaped(pid_t pid)
 {
 	for (int i = 0; i < RIG_WAIT_MS / 5; i++) {
@@ -162,7 +162,7 @@ static bool is_reaped(pid_t pid)
 	return false;
 }
 
-/* Of an init's job the guardian sees an exit status as shells say it. */
+/* For a job below an init, the guardian sees an exit status as shells report it. */
 static bool ended_with(const struct ipc_exited *exited, enum outcome outcome, uint64_t code)
 {
 	if (outcome == OUTCOME_SIGNAL && rig_containment == CONTAIN_PIDS)
@@ -201,7 +201,7 @@ TEST an_end_without_a_keeper_is_learned_by_the_next(void)
 	pid_t job, keeper = rig_guarded_keeper(rig);
 
 	ASSERT(start_waiting(1, "exit 5", &job));
-	/* The guardian starts none while it is stopped. */
+	/* Stop the guardian, so that it starts no other keeper. */
 	kill(rig->keeper, SIGSTOP);
 	kill(keeper, SIGKILL);
 	go();
@@ -218,7 +218,10 @@ TEST an_end_without_a_keeper_is_learned_by_the_next(void)
 	PASS();
 }
 
-/* Its main process ended as asked, the rest of its tree has its grace: only the keeper knows how. */
+/*
+ * The main process ended after a stop request, and the rest of its tree has its grace: only the keeper knew of the
+ * request.
+ */
 TEST an_end_that_only_the_keeper_saw_is_learned(void)
 {
 	struct ipc_started started;
@@ -235,7 +238,7 @@ TEST an_end_that_only_the_keeper_saw_is_learned(void)
 	ASSERT(is_reaped((pid_t)started.pid));
 	ASSERT(kill_keeper());
 	ASSERT(rig_exited(rig, 1, &exited));
-	/* Whether the next keeper knows that it was asked to end depends on what reached the spool before the kill. */
+	/* Whether the next keeper knows of the stop request depends on what reached the spool before the kill. */
 	ASSERT(ended_with(&exited, OUTCOME_EXIT, 5) || ended_with(&exited, OUTCOME_STOPPED, 5));
 	PASS();
 }
@@ -248,7 +251,7 @@ TEST what_was_recorded_outlives_the_guardian(void)
 	ASSERT(start_waiting(1, "exit 6", &job));
 	kill(rig_guarded_keeper(rig), SIGKILL);
 	ASSERT(rig_accept(rig));
-	/* This keeper sees nothing of the end. */
+	/* Stop this keeper, so that it doesn't see the end. */
 	kill(rig_guarded_keeper(rig), SIGSTOP);
 	go();
 	ASSERT(is_reaped(job));
@@ -295,7 +298,7 @@ TEST a_keeper_takes_its_killed_guardians_place(void)
 	PASS();
 }
 
-/* They would die with it as a keeper. */
+/* A keeper whose jobs would die with it never becomes a guardian. */
 TEST a_keeper_of_jobs_that_die_with_it_stays_one(void)
 {
 	struct ipc_exited exited;
@@ -313,7 +316,7 @@ TEST a_keeper_of_jobs_that_die_with_it_stays_one(void)
 	ASSERT(worker_signal(path, 0));
 	ASSERT_FALSE(tree_is_guardian(keeper));
 	go();
-	/* The last of them has ended. */
+	/* The last of the jobs has ended. */
 	for (int i = 0; i < RIG_WAIT_MS / 5 && !tree_is_guardian(keeper); i++)
 		usleep(5000);
 	ASSERT(rig_accept(rig));
@@ -327,7 +330,7 @@ TEST what_cant_say_its_version_takes_no_guardians_place(void)
 	struct ipc_exited exited;
 	pid_t job, keeper = rig_guarded_keeper(rig);
 
-	/* This program knows no --version. */
+	/* The test program doesn't know --version, so the link can't start. */
 	ASSERT(start_waiting(1, "exit 5", &job));
 	kill(rig->keeper, SIGHUP);
 	kill(keeper, SIGKILL);
@@ -382,7 +385,7 @@ TEST a_record_that_cant_be_written_is_tried_again(void)
 	do
 		ASSERT(tree_stat(job, &stat));
 	while (stat.state != 'Z');
-	/* The next keeper waits for it, too. */
+	/* The next keeper waits for the job too. */
 	ASSERT(kill_keeper());
 	ASSERT(tree_stat(job, &stat));
 	ASSERT_EQ(0, rmdir(path));
@@ -397,7 +400,7 @@ TEST a_keeper_that_dies_at_once_is_started_ever_later(void)
 
 	for (int i = 0; i < 5; i++)
 		ASSERT(kill_keeper());
-	/* At once, after 50 ms, 100, 200 and 400. */
+	/* Restarts at once, after 50 ms, 100, 200 and 400. */
 	ASSERT(clock_mono_ns() - begun_ns >= 750 * NS_PER_MS);
 	PASS();
 }
@@ -426,7 +429,7 @@ TEST it_stays_for_what_its_keeper_left(void)
 
 	ASSERT(start_waiting(1, "exit 5", &job));
 	kill(guardian, SIGTERM);
-	/* The name is free at once: another guardian serves while this one stays. */
+	/* The worker's name is free at once: another guardian can start while this one still waits. */
 	ASSERT(rig_start(rig));
 	ASSERT_EQ(0, waitpid(guardian, &status, WNOHANG));
 	go();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keeper alone: what a job gets, how it ends, what is left of it. */
+/* The keeper alone: what a job gets from it, how it ends, and what is left of it. */
 #include "keeper_rig.h"
 
 #include <sys/ptrace.h>
@@ -22,7 +22,7 @@ static void setup_cb(void *data)
 	rig_lease(rig);
 }
 
-static pid_t tracer;                     /* holds a process at its exit; 0: none does */
+static pid_t tracer;                     /* a process that holds another one at its exit; 0: none */
 
 static void let_go(void)
 {
@@ -103,7 +103,10 @@ TEST what_cant_start(void)
 	PASS();
 }
 
-/* What the worker lacks is no fault of the job's: it goes back, and starts when the worker lacks it no more. */
+/*
+ * A start that fails because the worker lacks something isn't the job's fault: the job is refused, and starts when the
+ * worker has it again.
+ */
 TEST keeper_without_descriptors_refuses_jobs(void)
 {
 	struct rlimit enough, few;
@@ -215,7 +218,7 @@ TEST environment_from_nothing(void)
 
 TEST nothing_else_is_inherited(void)
 {
-	/* Directly: a shell sets its signals itself. */
+	/* Run the command directly, because a shell sets its own signals. */
 	const char *const status[] = { "sed", "-n", "s/\t//; /^NoNew/p; /^Sig[BI]/p", "/proc/self/status", NULL };
 	struct ipc_exited exited;
 
@@ -298,7 +301,7 @@ TEST recall_and_stop_of_queued(void)
 	PASS();
 }
 
-/* How many live processes of this test bear the environment variable TREE=name. */
+/* Number of live processes of this test with the environment variable TREE=name. */
 static int survivors(const char *name)
 {
 	char command[256];
@@ -315,7 +318,7 @@ static int survivors(const char *name)
 	return count;
 }
 
-/* Wait until there are so many. */
+/* Wait until there are at least this many. */
 static bool grows(const char *name, int least)
 {
 	int64_t end_ns = clock_mono_ns() + RIG_WAIT_MS * NS_PER_MS;
@@ -328,7 +331,7 @@ static bool grows(const char *name, int least)
 	return true;
 }
 
-/* Double fork, a session of its own, TERM ignored: survives any signal to the process group. */
+/* Double fork, a session of its own, TERM ignored: such a process survives any signal to the process group. */
 #define ESCAPE(n) "(trap '' TERM HUP; setsid sh -c 'trap \"\" TERM HUP; (while :; do sleep 0.05; done) & exec sleep 600' &) ;"
 
 static void spawn_tree(uint64_t job, const char *name, const char *script)
@@ -352,7 +355,7 @@ TEST stop_kills_the_whole_tree(void)
 		 path);
 	spawn_tree(1, "stop", script);
 	ASSERT(rig_file_appears(path));
-	/* Without the sleeps that come and go: main, and two of each that escapes. */
+	/* Without the short-lived sleeps: the main process, and two for each that escapes. */
 	ASSERT(grows("stop", 5));
 	rig_stop(rig, 1, 1, 50);
 	ASSERT(rig_exited(rig, 1, &exited));
@@ -380,8 +383,8 @@ TEST nothing_outlives_its_main_process(void)
 }
 
 /*
- * Under a tracer that stops at nothing but its exit: attached, not seized, as a seized one stops at SIGCONT, too, and
- * no other signal gets through. To go on from such a stop could be to go on from the exit.
+ * Attach a tracer that stops the process only at its exit. Attached, not seized: a seized process also stops at
+ * SIGCONT, where other signals don't get through, and continuing from such a stop could continue from the exit.
  */
 static bool trace_exit(pid_t pid)
 {
@@ -394,7 +397,7 @@ static bool trace_exit(pid_t pid)
 	       ptrace(PTRACE_SETSIGMASK, pid, _NSIG / 8, &all) == 0 && ptrace(PTRACE_CONT, pid, NULL, 0) == 0;
 }
 
-/* A tracer that never lets it go on holds a process at its exit: no signal ends it while the tracer lives. */
+/* Hold a process at its exit with a tracer that never continues it: no signal ends it while the tracer lives. */
 static void hold_at_exit(pid_t pid)
 {
 	int pipes[2];
@@ -405,7 +408,7 @@ static void hold_at_exit(pid_t pid)
 	fflush(stdout);
 	tracer = fork();
 	if (tracer == 0) {
-		/* The link's ends must be seen to close, though it lives. */
+		/* Close the link's descriptors in this process, so that the keeper sees the ends close. */
 		if (dup2(pipes[1], 0) < 0 || close_range(3, ~0u, 0) < 0 || !trace_exit(pid) || write(0, "x", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -435,7 +438,7 @@ TEST what_cant_be_killed_keeps_its_slot(void)
 	rig_stop(rig, 1, 5, 0);
 	ASSERT(rig_wait(rig, IPC_STUCK, 1, &stuck, sizeof(stuck)));
 	ASSERT_EQ(5, stuck.epoch);
-	/* One slot is left, and no more. */
+	/* One slot is left. */
 	rig_sh(rig, 2, 1, "sleep 600");
 	rig_sh(rig, 3, 1, "true");
 	while (memcmp(&numbers, &both, sizeof(both)) != 0)
@@ -447,7 +450,7 @@ TEST what_cant_be_killed_keeps_its_slot(void)
 		ASSERT(numbers.running <= 2);
 		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
 	}
-	/* A new link hears of it, too. */
+	/* A new link is told of it too. */
 	ASSERT(rig_accept(rig));
 	ASSERT(rig_wait(rig, IPC_STUCK, 1, &stuck, sizeof(stuck)));
 	let_go();
@@ -456,7 +459,10 @@ TEST what_cant_be_killed_keeps_its_slot(void)
 	PASS();
 }
 
-/* Asked to end, a keeper waits for everything but that: the next one has it, and its slot taken. */
+/*
+ * A keeper that is told to end doesn't wait for an unkillable process: the next keeper adopts it, and its slot stays
+ * taken.
+ */
 TEST what_cant_be_killed_is_left_to_the_next_keeper(void)
 {
 	struct ipc_numbers numbers = { 0 };
@@ -654,7 +660,7 @@ int main(int argc, char **argv)
 
 	rig_stub(argc, argv);
 	setenv("RIG_CANARY", "seen", 1);
-	/* The keeper raises its own to the hard limit. */
+	/* The keeper raises its own limit of descriptors to the hard limit. */
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_max <= 400)
 		return 77;
 	files.rlim_cur = 400;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Starts that hang: a lease on the job's program stops its exec as a file system does that doesn't answer. */
+/* Starts that hang: a lease on the job's program blocks its exec, like a file system that doesn't answer. */
 #include "keeper_rig.h"
 
 #include <errno.h>
@@ -34,8 +34,9 @@ static void teardown_cb(void *data)
 }
 
 /*
- * Make the program and take a lease on it, so that whoever opens it waits. False: there are no leases here. It is open
- * for reading only: amid the close of a file that is open for writing, an exec that no longer waits fails with ETXTBSY.
+ * Make the program and take a lease on it, so that opening it blocks. False: leases don't work here. The program is
+ * open for reading only: while a descriptor open for writing is being closed, an exec that no longer waits would fail
+ * with ETXTBSY.
  */
 static bool begin_with(const char *text)
 {

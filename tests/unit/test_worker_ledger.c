@@ -205,7 +205,7 @@ TEST overtaken_while_queued_never_starts(void)
 	PASS();
 }
 
-/* What ended in between, and isn't acknowledged yet, hides nothing of what is older. */
+/* Newer epochs that have ended and aren't acknowledged don't hide an older one. */
 TEST epochs_are_looked_at_through_what_has_ended(void)
 {
 	struct ledger_entry *oldest = start(7, 1);
@@ -364,7 +364,7 @@ TEST next_needs_what_it_asks_for(void)
 	ASSERT_EQ(NULL, plain->asks);
 	ASSERT_EQ(first, ledger_next(ledger, 0));
 	ledger_started(ledger, first);
-	ASSERT_EQ(small, ledger_next(ledger, 0));        /* it fits, and goes first */
+	ASSERT_EQ(small, ledger_next(ledger, 0));        /* the small job fits, and goes first */
 	end(small, OUTCOME_RECALLED);
 	ASSERT_EQ(plain, ledger_next(ledger, 0));
 	end(first, OUTCOME_EXIT);
@@ -372,7 +372,7 @@ TEST next_needs_what_it_asks_for(void)
 	PASS();
 }
 
-/* One that an earlier keeper started takes what it asks for as well. */
+/* An attempt that an earlier keeper started uses its resources as well. */
 TEST what_runs_already_has_what_it_asks_for(void)
 {
 	const struct resource_list offers = resources("tape", 1), asks = resources("tape", 1);
@@ -397,7 +397,7 @@ TEST as_many_kinds_are_offered_as_there_may_be(void)
 		offers.at[i] = (struct resource){ .name = { (char)('a' + i) }, .amount = 1, .used = 1 };
 	ledger_offer(ledger, &offers);
 	last = take_asking(1, (char[]){ (char)('a' + LIMIT_RESOURCES_MAX - 1), '\0' }, 1);
-	ASSERT_EQ(last, ledger_next(ledger, 0));         /* nothing of it is in use at the start */
+	ASSERT_EQ(last, ledger_next(ledger, 0));         /* at the start nothing of it is in use */
 	PASS();
 }
 

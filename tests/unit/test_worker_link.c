@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The link between a keeper and a master that are both this test. */
+/* The link; the test plays both its keeper and its master. */
 #include "link_rig.h"
 
 #include "base/host.h"
@@ -86,7 +86,10 @@ TEST heartbeats_wait_for_the_keepers_answer(void)
 	tell_held(0, 0);
 	ASSERT(accept_link());
 	ASSERT(told(IPC_PING, &body));
-	/* What is known only since then stands in HELLO: it wasn't sent before the answer. */
+	/*
+	 * A start that became known after HELLO was sent must come in the next HELLO, because it wasn't reported before
+	 * WELCOME.
+	 */
 	tell_started(9, 5);
 	tell(IPC_PONG, NULL, 0);
 	ASSERT(expect(OP_HELLO, &hello));
@@ -94,7 +97,9 @@ TEST heartbeats_wait_for_the_keepers_answer(void)
 	welcome(10);
 	ASSERT(expect(OP_STARTED, &started));
 	for (; numbers.running < 4; numbers.running++) {
-		/* The lease asks the keeper. Until the echo that made it, heartbeats may have gone on. */
+		/*
+		 * A lease makes the link ask the keeper. Until the answer, the heartbeats of the last answer may go on.
+		 */
 		ASSERT(told(IPC_LEASE, &body));
 		asked_ns = clock_mono_ns();
 		/* Several heartbeats are due meanwhile. */
@@ -197,11 +202,11 @@ TEST what_jobs_share_completes_their_specifications(void)
 	ASSERT(told_spawn(3, 1, 1, "ls\0A=own\0/own", 14));
 	assign_sharing(4, &own, slice_str(""), 2);
 	ASSERT(told_spawn(4, 1, 2, "ls\0A=own\0B=2\0/own", 18));
-	/* The slot has another one from now on. */
+	/* The slot has another context from now on. */
 	share(0, "/three", "C=3");
 	assign_sharing(5, &plain, slice_str(""), 1);
 	ASSERT(told_spawn(5, 1, 1, "ls\0C=3\0/three", 14));
-	/* Nothing starts without what it shares. */
+	/* A job doesn't start without its shared context. */
 	say(OP_CONTEXT, &nonsense);
 	for (uint64_t number = 3; number <= 5; number++) {
 		assign_sharing(6 + number, &plain, slice_str(""), number);
@@ -243,7 +248,7 @@ TEST the_submitters_directory_is_for_its_own_machine(void)
 	share_here("", "/here");
 	assign_sharing(3, &spec, slice_str(""), 1);
 	ASSERT(told_spawn(3, 1, 0, "ls\0", 4));
-	/* Nobody works in the directory of another attempt. */
+	/* A job's directory may not lie within another attempt's. */
 	snprintf(attempts, sizeof(attempts), "%s/7/deep", below("worker/w1/attempts"));
 	share_here(machine, attempts);
 	assign_sharing(4, &spec, slice_str(""), 1);
@@ -321,7 +326,7 @@ TEST output_then_done_then_forgotten(void)
 	tell_exited(3, 7, 0, 0);
 	ASSERT(expect(OP_DONE, &done));
 	ack(3);
-	/* Nothing was written, so nothing is said of files. */
+	/* Nothing was written, so no file is mentioned. */
 	ASSERT(told(IPC_SPOOL_ACK, &body));
 	PASS();
 }
@@ -389,7 +394,7 @@ static bool sends_epoch(uint64_t epoch, const char *output)
 	       done.items.at[0].code == epoch;
 }
 
-/* The master has all of this attempt. */
+/* Acknowledge everything of this attempt as the master. */
 static void acknowledge_epoch(uint64_t epoch)
 {
 	struct rec_credit credit_item = { .job = 1, .epoch = epoch, .stream = 1, .offset = 5, .synced = true };
@@ -424,7 +429,7 @@ TEST word_about_an_old_epoch_changes_nothing_of_the_new_one(void)
 	acknowledge_epoch(1);
 	ASSERT(told_epoch(IPC_SPOOL_ACK, 1));
 	ASSERT(told_epoch(IPC_FILES_DONE, 1));
-	/* Said once more, it is about an attempt that the link has forgotten. */
+	/* A repeated acknowledgement is about an attempt that the link has forgotten. */
 	acknowledge_epoch(1);
 	ASSERT(accept_link());
 	ASSERT(expect(OP_HELLO, &hello));
@@ -477,8 +482,8 @@ static void make_sparse(const char *name, off_t size)
 		abort();
 }
 
-/* Take output until DONE comes or, without credit, the window is full. The bytes that came. */
-static uint64_t drain_end[2];            /* behind the last piece of each stream */
+/* Take output until DONE comes, or until the window is full when no credit is given. Return the number of bytes. */
+static uint64_t drain_end[2];            /* end of the last piece of each stream */
 
 static uint64_t drain(bool with_credit, bool *ret_done)
 {
@@ -539,7 +544,7 @@ TEST no_more_than_the_cap(void)
 	tell_exited(1, 5, size, 777);
 	ASSERT_EQ_FMT((uint64_t)LIMIT_LOG_JOB_MAX, drain(true, &done), "%lu");
 	ASSERT(done);
-	/* Its end is among it. */
+	/* The end of the output is among them. */
 	ASSERT_EQ_FMT(size, drain_end[0], "%lu");
 	ASSERT_EQ_FMT((uint64_t)777, drain_end[1], "%lu");
 	PASS();

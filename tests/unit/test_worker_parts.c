@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The worker's small parts: environment, load of the machine, /proc, spaces. */
+/* Small parts of the worker: environment, load of the machine, /proc, spaces. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,12 +38,12 @@ TEST began_follows_a_set_clock(void)
 	int64_t began_ms = attempt_began_ms(&attempt);
 
 	ASSERT(began_ms >= now.wall_ms - 7001 && began_ms <= now.wall_ms - 7000 + 5000);
-	/* The clock was ten years ahead, or behind, when it began. */
+	/* The wall clock was ten years ahead or behind when the process started. */
 	attempt.wall_ms += INT64_C(315360000000);
 	ASSERT(attempt_began_ms(&attempt) <= now.wall_ms - 7000 + 5000);
 	attempt.wall_ms -= INT64_C(630720000000);
 	ASSERT(attempt_began_ms(&attempt) >= now.wall_ms - 7001);
-	/* It began before the machine's last start: the wall clock is all there is. */
+	/* The process started before the last boot, so only the wall clock can tell its age. */
 	attempt.other_boot = true;
 	ASSERT_EQ(attempt.wall_ms, attempt_began_ms(&attempt));
 	attempt = (struct attempt){ .before_ns = now.boot_ns };
@@ -79,7 +79,7 @@ TEST env_order_and_precedence(void)
 	}
 	list = env_compose(&env, &facts, "", 0);
 	ASSERT_EQ('/', env.path[0]);
-	/* Last, the directory of this program. */
+	/* The last entry is the directory of this program. */
 	ASSERT(strrchr(env.path, ':') && strstr(own_path, strrchr(env.path, ':') + 1) == own_path);
 	ASSERT_EQ(1, count_of(list, "TMPDIR"));
 	ASSERT_EQ(0, count_of(list, "A"));
@@ -87,7 +87,7 @@ TEST env_order_and_precedence(void)
 	PASS();
 }
 
-/* A name that begins like another, or is the beginning of another, stands for itself alone. */
+/* A name that is a prefix of another doesn't stand for the other. */
 TEST env_compares_whole_names(void)
 {
 	static const char extra[] = "PATHEXT=1\0LANGUAGE=1\0HOMEBREW_PREFIX=1\0AB=1\0A=2\0TITAN_ITEM=1\0U=1\0TMPDIRS=1";
@@ -119,11 +119,11 @@ TEST tokens_prove_one_attempt(void)
 	ASSERT_EQ(12, job);
 	ASSERT_EQ(3, epoch);
 	ASSERT_FALSE(job_token_read(other, slice_str(token), &job, &epoch));
-	/* Another's number, another way to write it, a piece of it, more than it. */
+	/* Wrong tokens: another job's number, another spelling of it, a part of it, more than it. */
 	token[1] = '3';
 	ASSERT_FALSE(job_token_read(secret, slice_str(token), &job, &epoch));
 	token[1] = '2';
-	/* The same job's next attempt. */
+	/* The token of the same job's next attempt. */
 	ASSERT_EQ('3', token[3]);
 	token[3] = '4';
 	ASSERT_FALSE(job_token_read(secret, slice_str(token), &job, &epoch));
@@ -153,7 +153,7 @@ TEST the_secret_is_made_once(void)
 	ASSERT_EQ(0, memcmp(first, second, sizeof(first)));
 	ASSERT_EQ(0, fstatat(dir_fd, "secret", &st, 0));
 	ASSERT_EQ(0600, st.st_mode & 07777);
-	/* One that was cut short proves nothing. */
+	/* A secret that was cut short is replaced. */
 	ASSERT_EQ(0, io_write_file(dir_fd, "secret", "short", 5, 0600));
 	ASSERT_EQ(0, job_token_secret(dir_fd, second));
 	ASSERT(memcmp(first, second, sizeof(first)) != 0);
@@ -208,7 +208,7 @@ TEST a_control_group_may_bound_what_is_offered(void)
 	PASS();
 }
 
-/* What is given stays as given; cpus and memory of this machine join it where there is room for them. */
+/* Given resources stay as given; the machine's cpus and memory are added where there is room. */
 TEST offers_are_what_is_given_and_what_the_machine_has(void)
 {
 	char given[LIMIT_RESOURCES_TEXT_MAX] = "", text[LIMIT_RESOURCES_TEXT_MAX];
@@ -296,7 +296,7 @@ TEST what_proc_says(void)
 		_exit(127);
 	}
 	close(ready[1]);
-	/* The end of the pipe closes with the exec. */
+	/* The pipe's end closes with the exec. */
 	ASSERT_EQ(0, read(ready[0], &byte, 1));
 	close(ready[0]);
 	ASSERT(tree_mark(pid, "m", &job, &epoch));
@@ -320,7 +320,7 @@ TEST what_proc_says(void)
 	PASS();
 }
 
-/* A process names itself as it likes: what stands behind its name is found all the same. */
+/* A process can choose its name: fields behind a name with parentheses must be found all the same. */
 TEST name_with_a_parenthesis_hides_nothing(void)
 {
 	struct tree_stat stat;
@@ -352,8 +352,8 @@ TEST name_with_a_parenthesis_hides_nothing(void)
 }
 
 /*
- * The keeper looks at a hanging start again after a quarter of the time that it has hung, at least when a warning or
- * its end is due; one that failed already needs no look.
+ * The keeper looks at a hanging start again after a quarter of the time that it has hung, and at the latest when its
+ * warning or end is due. A start that has already failed needs no look.
  */
 TEST hanging_starts_have_their_times(void)
 {
@@ -422,7 +422,7 @@ TEST spaces_are_used_again_only_when_clean(void)
 	space_sizes(third, sizes);
 	ASSERT_EQ(0, sizes[0]);
 	ASSERT_EQ(-1, faccessat(third->dir_fd, "left", F_OK, 0));
-	/* What another may still write to is never given to the next. */
+	/* A file that another process may still write to is never given to the next job. */
 	ASSERT_EQ(0, linkat(dir_fd, "attempts/2.out", dir_fd, "elsewhere", 0));
 	space_sizes(second, sizes);
 	space_release(spaces, second);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Power cuts under a worker's spool: starts, results and acknowledgements are spooled as a keeper does it, and every
- * write, truncate, sync and renaming recorded. What is then found must be the state after one of the records, none
- * older than the latest result that was synced.
+ * Power cuts under a worker's spool. Starts, results and acknowledgements are spooled as a keeper does, and every
+ * write, truncate, sync and rename is recorded. The state found after a cut must be that after one of the records, not
+ * older than the latest synced result.
  *
- * CHAOS_CUTS: how many (1000), CHAOS_SEED: which (1).
+ * CHAOS_CUTS: number of cuts (1000). CHAOS_SEED: seed of the first walk (1).
  */
 #include "power_cuts.h"
 
@@ -20,15 +20,15 @@ static struct walk {
 	struct spool *spool;
 	struct rand_state rand;
 	enum attempt { NEVER, STARTED, ENDED, ACKED } jobs[JOBS];
-	uint64_t number_of[JOBS];        /* of its result */
+	uint64_t number_of[JOBS];        /* number of the job's result record */
 	uint64_t started, results;
 	uint64_t hash;
-	uint64_t history[JOBS * 4];      /* the hash after each record */
+	uint64_t history[JOBS * 4];      /* hash of the state after each record */
 	size_t count;
 } walk;
 
 struct mark {
-	size_t op, count;                /* before this op so many records were written, or promised */
+	size_t op, count;                /* before this operation, count records were written or promised */
 };
 
 static struct mark written[JOBS * 4], promised[JOBS * 4];
@@ -89,7 +89,7 @@ static void flush(void)
 	spool_note(walk.spool, walk.results, oldest);
 }
 
-/* One of those that are in this state; 0: none is. */
+/* A random attempt in this state; 0: none. */
 static uint64_t some(enum attempt state)
 {
 	uint64_t from = rand_below(&walk.rand, walk.started + 1);
@@ -114,7 +114,7 @@ static bool end_one(void)
 	return true;
 }
 
-/* A result that the master hasn't acknowledged is on the disk before long. */
+/* Wait until an unacknowledged result has been synced. */
 static void wait_for_sync(void)
 {
 	int64_t end_ns = clock_mono_ns() + 20 * NS_PER_S;
@@ -125,7 +125,7 @@ static void wait_for_sync(void)
 		return;
 	flush();
 	while (!synced) {
-		/* Its write is the first: what was synced before that isn't meant. */
+		/* A sync after the record's write is meant, not an earlier one. */
 		for (size_t i = before + 1; i < power_op_count; i++)
 			synced = synced || power_ops[i].kind == POWER_SYNC;
 		CHECK(clock_mono_ns() < end_ns);
@@ -231,7 +231,7 @@ static void record_walk(uint64_t seed)
 	close(dir_fd);
 }
 
-/* NULL when all is as promised. */
+/* NULL: every promise was kept. */
 static const char *look(int fd, size_t cut)
 {
 	static struct found found;
@@ -245,7 +245,7 @@ static const char *look(int fd, size_t cut)
 		return "a record that nobody wrote";
 	for (size_t i = 0; i < promised_count && promised[i].op <= cut; i++)
 		least = promised[i].count;
-	/* What is written while a record is being added may be there already. */
+	/* A record that was being written at the cut may already be there. */
 	for (size_t i = 0; i < written_count; i++) {
 		most = written[i].count;
 		if (written[i].op > cut)
@@ -266,7 +266,7 @@ TEST power_may_go_at_any_moment(void)
 	PASS();
 }
 
-/* The test can fail. */
+/* With a disk that ignores syncs, the check must find a broken promise. */
 TEST a_disk_that_lies_is_caught(void)
 {
 	record_walk(1);

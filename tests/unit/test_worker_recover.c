@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What survives: the death of the link, of the keeper, of the machine. */
+/* What survives the death of the link, of the keeper and of the machine. */
 #include "proto/limits.h"
 
 #include <dirent.h>
@@ -45,7 +45,7 @@ static const char *below(const char *name)
 	return path;
 }
 
-/* The attempts that the new link is told of; how many there are. */
+/* The attempts that a new link is told of; returns their number. */
 static int inventory(struct ipc_inventory *out, int max)
 {
 	int count = 0;
@@ -76,7 +76,7 @@ static bool dead(uint64_t pid)
 	return false;
 }
 
-/* It has become the shell that it was started for. */
+/* Has the forked process become the shell that it was started for? */
 static bool is_sleeping_shell(uint64_t pid)
 {
 	struct buf name = { 0 };
@@ -153,7 +153,7 @@ TEST acknowledged_but_not_shipped(void)
 		ASSERT_STR_EQ("kept\n", rig_output(rig, exited.space, "out", &text));
 		ASSERT(rig_exited(rig, 2, &exited));
 		ASSERT_EQ(0, exited.acked);
-		/* It is with the master, and its space may be another's by now. */
+		/* The master has the result, and the space may be used by another attempt by now. */
 		ASSERT_EQ(0, exited.space);
 		ASSERT_EQ(0, exited.sizes[0]);
 		ASSERT_EQ(8, exited.done.out_bytes);
@@ -170,7 +170,7 @@ TEST acknowledged_but_not_shipped(void)
 	PASS();
 }
 
-/* Has this process the file open? False too when it is gone. */
+/* Does this process have the file open? False also if it is gone. */
 static bool has_open(pid_t pid, const char *path)
 {
 	char dir[32], target[PATH_MAX];
@@ -190,7 +190,10 @@ static bool has_open(pid_t pid, const char *path)
 	return found;
 }
 
-/* As a child of a killed keeper does between fork and exec: not this process, of which the next keeper is a copy. */
+/*
+ * Hold the lock like a child of a killed keeper between fork and exec. Not by this process, of which the next keeper is
+ * a copy.
+ */
 static pid_t fork_lock_holder(const char *lock)
 {
 	pid_t holder;
@@ -351,7 +354,7 @@ TEST what_died_meanwhile_is_unknown_and_its_orphans_go(void)
 	PASS();
 }
 
-/* One whose main process dies as it should, and one that sees to it that the kernel doesn't kill it. */
+/* One job whose main process dies with its keeper, and one that makes the kernel keep it alive. */
 TEST what_dies_with_its_keeper_is_not_adopted(void)
 {
 	struct ipc_inventory list[8];
@@ -411,7 +414,7 @@ static void touch(const char *name)
 		abort();
 }
 
-/* It writes while no keeper lives: into a pipe that it holds itself. */
+/* A lossless job writes while no keeper lives, into a pipe that it holds open itself. */
 TEST a_lossless_one_loses_nothing_with_its_keeper(void)
 {
 	char script[5 * PATH_MAX], go[2][PATH_MAX + 64], done[PATH_MAX + 64];
@@ -457,7 +460,7 @@ static bool grows_to(const char *path, off_t size, struct stat *ret_info)
 	return false;
 }
 
-/* Nothing goes on until the master has what there is; then that is given back. */
+/* A lossless job is stopped until the master has its output; then the space is given back. */
 TEST a_lossless_one_waits_for_room(void)
 {
 	const off_t spool = LIMIT_LOG_SPOOL, all = 3 * spool;
@@ -481,7 +484,7 @@ TEST a_lossless_one_waits_for_room(void)
 	rig_send(rig, IPC_ROOM, &room, sizeof(room));
 	ASSERT(grows_to(path, 2 * spool, &info));
 	ASSERT(info.st_blocks * 512 <= spool + 2 * 65536);
-	/* A new keeper sees by the hole what isn't needed any more. */
+	/* A new keeper recognizes by the hole which bytes aren't needed any more. */
 	ASSERT(crash());
 	ASSERT(rig_started(rig, 1, &started));
 	room.synced[0] = (uint64_t)all;
@@ -491,7 +494,7 @@ TEST a_lossless_one_waits_for_room(void)
 	PASS();
 }
 
-/* No room for the second pipe: the job can't start, and the next one in its space ends as ever. */
+/* No descriptor is left for the second pipe: the job can't start, and the next job in its space works as always. */
 TEST half_a_pair_of_pipes_is_left_to_nobody(void)
 {
 	struct ipc_exited exited;
@@ -543,7 +546,7 @@ TEST results_survive_until_they_are_acknowledged(void)
 	PASS();
 }
 
-/* After a reboot a pid says nothing: the process that has it now is a stranger's. */
+/* After a reboot a pid proves nothing: the process that has it now is a stranger. */
 
 TEST a_spool_that_grows_is_written_anew(void)
 {
@@ -592,7 +595,7 @@ static void run_all(void)
 	RUN_TEST(a_lock_that_is_still_held_is_waited_for);
 	RUN_TEST(a_new_keeper_adopts);
 	RUN_TEST(an_adopted_one_takes_its_slot);
-	/* Numbers from inside a space of their own say nothing outside. */
+	/* Pids from inside a namespace mean nothing outside. */
 	if (rig_containment != CONTAIN_PIDS) {
 		RUN_TEST(stop_of_an_adopted_tree);
 		RUN_TEST(what_died_meanwhile_is_unknown_and_its_orphans_go);

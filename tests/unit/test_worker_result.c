@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a keeper reports of an attempt's end: its last words, what it used. */
+/* What a keeper reports about an attempt's end: its last output, and what it used. */
 #include "keeper_rig.h"
 
 #include "greatest.h"
@@ -23,7 +23,7 @@ static void teardown_cb(void *data)
 	rig_free(rig);
 }
 
-/* Is a child of this process stopped? */
+/* Does this process have a stopped child? */
 static bool has_stopped_child(uint64_t pid)
 {
 	struct pid_list list = { 0 };
@@ -37,7 +37,7 @@ static bool has_stopped_child(uint64_t pid)
 	return found;
 }
 
-/* It stopped itself and all of its group: none of them could read a SIGTERM. */
+/* The job stopped itself and its whole group, so it must be continued to receive SIGTERM and write its last output. */
 TEST stopped_job_says_its_last_words_when_it_is_cancelled(void)
 {
 	struct ipc_started started;
@@ -58,7 +58,7 @@ TEST stopped_job_says_its_last_words_when_it_is_cancelled(void)
 	PASS();
 }
 
-/* Busy until its limit of a second tells it so, and then a little; the shell says itself what it used. */
+/* The job is busy until its limit of a second signals it, and a little longer; the shell itself prints what it used. */
 TEST cpu_of_a_busy_job_is_what_it_used(void)
 {
 	struct ipc_exited exited;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A keeper gives back as holes what nobody will read any more of its jobs' files, and nothing else. */
+/* A keeper punches holes into its jobs' files for bytes that nobody will read any more, and for nothing else. */
 #include "keeper_rig.h"
 
 #include "greatest.h"
@@ -33,7 +33,7 @@ static uint64_t used(void)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : UINT64_MAX;
 }
 
-/* A file system takes a little for itself. */
+/* A file system takes some blocks for itself. */
 static bool is_about(uint64_t bytes)
 {
 	return used() >= bytes && used() <= bytes + 65536;
@@ -46,7 +46,7 @@ static bool used_becomes(uint64_t bytes)
 	return is_about(bytes);
 }
 
-/* Eight MiB of x, and on it lives. */
+/* Start a job that writes eight MiB of x and stays alive. */
 static bool written(struct ipc_started *ret_started)
 {
 	rig_sh(rig, 1, 1, "head -c 8388608 /dev/zero | tr '\\0' x; sleep 600");
@@ -97,7 +97,7 @@ TEST a_new_link_is_told_what_was_given_back(void)
 	ASSERT_EQ_FMT(0ul, started.synced[0], "%lu");
 	rig_send(rig, IPC_ROOM, &room, sizeof(room));
 	ASSERT(used_becomes(7 * MIB));
-	/* Of the same keeper, exactly; of another one, as the file says. */
+	/* The same keeper knows it exactly; another keeper sees it in the file. */
 	ASSERT(rig_accept(rig));
 	ASSERT(rig_started(rig, 1, &started));
 	ASSERT_EQ_FMT(MIB + 100, started.synced[0], "%lu");
@@ -113,7 +113,10 @@ TEST a_new_link_is_told_what_was_given_back(void)
 	PASS();
 }
 
-/* The master's disk has half a block of what a lossless job wrote: the other half is still to be sent. */
+/*
+ * The master's disk has half a block of a lossless job's output: the block must not become a hole, because its other
+ * half is still to be sent.
+ */
 TEST hole_of_a_lossless_job_ends_in_front_of_unsynced_bytes(void)
 {
 	struct ipc_room room = { .job = 1, .epoch = 1, .synced = { MIB + 100 } };
@@ -130,7 +133,7 @@ TEST hole_of_a_lossless_job_ends_in_front_of_unsynced_bytes(void)
 	PASS();
 }
 
-/* Its space may have become another's. */
+/* The space of an ended job may be used by another attempt, so no hole is punched. */
 TEST of_one_that_has_ended_nothing_is_given_back(void)
 {
 	struct ipc_room room = { .job = 1, .epoch = 1, .synced = { MIB }, .from = { 3 * MIB }, .until = { 7 * MIB } };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which bytes of a job's output leave its worker: both ends of too much, what passes by, all of a lossless one. */
+/*
+ * Which bytes of a job's output leave its worker: both ends if there is too much, the live tail, and everything of a
+ * lossless job.
+ */
 #include "link_rig.h"
 
 #include "base/mem.h"
@@ -7,7 +10,7 @@
 
 GREATEST_MAIN_DEFS();
 
-#define MAX  65536u                      /* kept: HEAD, and the rest is the end */
+#define MAX  65536u /* limit of a log: HEAD bytes of the beginning are kept, the rest from the end */
 #define HEAD (MAX / 4 * 3)
 
 static void started(uint64_t job, uint64_t space, uint64_t log_max)
@@ -45,7 +48,10 @@ struct span {
 	uint64_t from, to;
 };
 
-/* Pieces of a stream until one ends at to: what they cover if they follow each other, else what came in between. */
+/*
+ * Take pieces of a stream until one ends at to. Return the range that consecutive pieces cover, or what came in
+ * between.
+ */
 static struct span cover(uint64_t stream, uint64_t to, bool give_credit)
 {
 	struct span span = { UINT64_MAX, 0 };
@@ -88,7 +94,7 @@ static bool heard_started(void)
 	return expect(OP_STARTED, &message);
 }
 
-/* What a stream left out doesn't count as sent: the other one still has the room for its beginning. */
+/* Bytes that a stream left out don't count as sent: the other stream still has room for its beginning. */
 TEST a_reconnect_in_the_kept_end_leaves_the_other_stream_its_room(void)
 {
 	const uint64_t out_head = HEAD - 4000, end = (MAX - HEAD) / 2, size = 100000, err_size = 20000;
@@ -107,12 +113,12 @@ TEST a_reconnect_in_the_kept_end_leaves_the_other_stream_its_room(void)
 	exited(1, 5, size, err_size, MAX);
 	span = cover(2, err_size, true);
 	ASSERT_EQ_FMT(err_size - end, span.from, "%lu");
-	/* The master has synced a part of the one's end, and of the other not even its beginning. */
+	/* The master has synced part of one stream's end, and of the other not even its beginning. */
 	credit(1, 2, err_size - end + 192, true);
 	credit(1, 1, 30000, true);
 	usleep(50000);
 	ASSERT(reconnected());
-	/* 30000 and 4000 + 192 count: the rest of the beginning goes to the stream that is still in it. */
+	/* 30000 and 4000 + 192 bytes count; the rest of the beginning's room goes to the stream that is still in it. */
 	span = cover(1, HEAD - 4192, false);
 	ASSERT_EQ_FMT(30000ul, span.from, "%lu");
 	ASSERT_EQ_FMT(HEAD - 4192ul, span.to, "%lu");
@@ -122,7 +128,7 @@ TEST a_reconnect_in_the_kept_end_leaves_the_other_stream_its_room(void)
 	PASS();
 }
 
-/* The watches of inotify are counted for each user, and others may have them all. */
+/* inotify watches are limited for each user, and other programs may use them all. */
 TEST what_cant_be_watched_is_looked_at_again(void)
 {
 	struct span span;
@@ -192,7 +198,7 @@ TEST of_a_lossless_job_everything_goes(void)
 		}
 		credit(1, 1, at, false);
 	}
-	/* There was no room for the last of it. */
+	/* The master had no room for the last of it. */
 	const struct rec_credit again = { .job = 1, .epoch = 1, .stream = 1, .offset = size - 4096 };
 	const struct msg_credit msg = { .again = { (struct rec_credit *)(uintptr_t)&again, 1 } };
 
@@ -207,7 +213,10 @@ TEST of_a_lossless_job_everything_goes(void)
 	PASS();
 }
 
-/* A new link knows nothing of what an old one sent; what its keeper gave back as a hole was synced. */
+/*
+ * A new link doesn't know what an old one sent; bytes that the keeper gave back as a hole were synced, so they aren't
+ * sent.
+ */
 TEST what_was_given_back_isnt_sent(void)
 {
 	struct msg_output output;
@@ -232,7 +241,10 @@ static bool told_room(struct ipc_room *ret_room)
 	return true;
 }
 
-/* Neither the beginning nor what may become the end; the newest of it is shown while the job runs. */
+/*
+ * Bytes that are neither the beginning nor possibly the end are given back; the newest are shown as live tail while the
+ * job runs.
+ */
 TEST the_middle_of_too_much_is_given_back(void)
 {
 	const uint64_t size = 10 << 20, more = 20 << 20, shown = 65536;
@@ -248,7 +260,7 @@ TEST the_middle_of_too_much_is_given_back(void)
 	ASSERT(told_room(&room));
 	ASSERT(room.job == 1 && room.epoch == 1);
 	ASSERT_EQ_FMT(0ul, room.synced[0], "%lu");
-	/* What the other stream has sent isn't synced: its part of the beginning may yet become this one's. */
+	/* The other stream's bytes aren't synced yet, so its part of the beginning may still become this stream's. */
 	ASSERT_EQ_FMT((uint64_t)HEAD, room.from[0], "%lu");
 	ASSERT_EQ_FMT(size - shown, room.until[0], "%lu");
 	ASSERT_EQ_FMT(0ul, room.until[1], "%lu");
@@ -264,7 +276,7 @@ TEST the_middle_of_too_much_is_given_back(void)
 	PASS();
 }
 
-/* What the keeper was told isn't worth telling again, however often the master says a little more. */
+/* The link tells the keeper of room only in steps, however small the master's credits are. */
 TEST room_is_told_in_steps(void)
 {
 	const uint64_t step = 1 << 20;
@@ -305,7 +317,7 @@ TEST without_a_master_the_middle_is_given_back_too(void)
 	PASS();
 }
 
-/* Which is known from the keeper: holes that a job made itself are output. */
+/* The keeper tells which holes it made: holes that a job made itself are output. */
 TEST a_new_link_goes_on_behind_what_was_given_back(void)
 {
 	struct ipc_started item = { .job = 1, .epoch = 1, .run = 7, .wall_ms = 5, .pid = 99, .space = 5,

@@ -63,7 +63,7 @@ static void touch(const char *path)
 	close(fd);
 }
 
-/* Its job has ended, and the keeper has written that down. */
+/* Give back the space of an ended job, after the keeper has recorded that. */
 static void give_back(struct space *space)
 {
 	uint64_t sizes[2];
@@ -73,7 +73,7 @@ static void give_back(struct space *space)
 	spaces_rested(spaces);
 }
 
-/* Do its names stand for what is open, and is its directory empty? */
+/* Do the names lead to the open directories, and is the work directory empty? */
 static bool is_sound(const struct space *space)
 {
 	static const char *const suffixes[] = { "", ".out", ".err" };
@@ -100,7 +100,7 @@ TEST a_moved_workspace_is_no_later_jobs(void)
 	space = space_take(spaces);
 	ASSERT(space && is_sound(space));
 	ASSERT(exists("taken"));
-	/* With something else in its place. */
+	/* Another file stands at its place. */
 	give_back(space);
 	for (int round = 0; round < 2; round++) {
 		char name[64], other[64];
@@ -164,7 +164,7 @@ static bool mounted_cb(void)
 	char from[PATH_MAX], to[PATH_MAX];
 	struct space *space;
 
-	/* What was opened before is in the old mounts. */
+	/* Open the directory again: a descriptor from before unshare belongs to the old mount namespace. */
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	open_spaces();
 	space = space_take(spaces);
@@ -178,7 +178,10 @@ static bool mounted_cb(void)
 	space = space_take(spaces);
 	if (!space || !is_sound(space) || space->id == 1 || !exists("theirs/file"))
 		return false;
-	/* Clean below the mount: the names must not lead into it either. And inside of one, which is removed but for that. */
+	/*
+	 * The directory below the mount is clean, but the names must not lead into the mount either. A mount inside a
+	 * space is kept, the rest is removed.
+	 */
 	snprintf(to, sizeof(to), "%s/attempts/%d", dir, (int)space->id);
 	if (mount(from, to, NULL, MS_BIND, NULL) < 0)
 		return false;
@@ -247,7 +250,7 @@ TEST a_workspace_that_cant_be_removed_is_put_aside(void)
 	make_immutable("attempts/1", false);
 	ASSERT(sound[0]);
 	ASSERT(sound[1]);
-	/* Later it can be. */
+	/* Later it can be removed. */
 	spaces_sweep(spaces);
 	ASSERT_FALSE(exists("attempts/1"));
 	PASS();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The spool: what was added comes back, a torn or damaged end is cut off and nothing else, a rewrite replaces. */
+/*
+ * The spool: added records are read back, a torn or damaged end is cut off and nothing else, and a rewrite replaces the
+ * file.
+ */
 #include "worker/spool.h"
 
 #include <errno.h>
@@ -27,7 +30,7 @@ static struct {
 	uint64_t jobs[64];
 } seen;
 
-/* So many of the next calls end with EIO; a write leaves half of it. */
+/* number of the next calls of each kind that fail with EIO; a failing write writes half */
 static atomic_uint failing_syncs, failing_writes, failing_cuts;
 static atomic_uint syncs;
 
@@ -226,7 +229,7 @@ TEST every_flipped_byte_is_seen(void)
 	PASS();
 }
 
-/* A power cut may lose one write and keep the next: zeros where the lost one was. */
+/* A power cut may lose one write and keep the next: zeros stand where the lost one was, and end the spool. */
 TEST zeros_end_it(void)
 {
 	size_t torn, record;
@@ -325,7 +328,10 @@ static bool wants_rewrite(struct spool *spool)
 	return false;
 }
 
-/* The kernel tells of a failed sync once: the next one of the same file would succeed and prove nothing. */
+/*
+ * The kernel reports a failed sync once: a second sync of the same file would succeed and prove nothing, so the file is
+ * replaced.
+ */
 TEST a_file_whose_sync_failed_is_not_synced_but_replaced(void)
 {
 	size_t torn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A keeper on a disk whose syncs fail: it writes its spool anew, by itself. */
+/* A keeper on a disk whose syncs fail: it writes its spool to a new file without being asked. */
 #include <sys/syscall.h>
 
 #include "keeper_rig.h"
@@ -18,7 +18,7 @@ static const char *below(const char *name)
 	return path;
 }
 
-/* Stands in for the C library's, also in the keeper: fails once for each file that is named after it. */
+/* Replaces the C library's function, also in the keeper: fails once for each new file. */
 int fdatasync(int fd)
 {
 	if (rig && unlink(below("fdatasync")) == 0) {
@@ -51,7 +51,7 @@ static ino_t spool_inode(void)
 	return stat(below("worker/w1/spool"), &st) == 0 ? st.st_ino : 0;
 }
 
-/* Nobody acknowledges the result, and nothing else happens that would wake the keeper. */
+/* The result isn't acknowledged, and nothing else happens that would wake the keeper. */
 TEST a_spool_whose_sync_failed_is_written_anew(void)
 {
 	ino_t before = spool_inode();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A transport that splits and delays every byte, as the worst network and TLS together would: over a socket it moves one
- * byte at a time, says -EAGAIN before every piece, waits now and then for the other direction's readiness, and now and
- * then holds bytes that its descriptor's readiness doesn't tell of. Behind SPLIT_EACH bytes a piece is longer, so that
+ * A transport that splits and delays every byte, as the worst network and TLS together would. Over a socket it moves
+ * one byte at a time, returns -EAGAIN before every piece, at times waits for readiness of the other direction, and at
+ * times holds bytes although its descriptor isn't readable. After SPLIT_EACH bytes the pieces are longer, so that
  * megabytes end. transport.h allows all of it.
  */
 #ifndef TITAN_TEST_TRANSPORT_SPLIT_H
@@ -26,12 +26,12 @@
 struct split {
 	struct transport transport;
 	uint8_t record[SPLIT_HELD * SPLIT_PIECE];
-	size_t at, len;                  /* of record: the part not yet handed over */
+	size_t at, len;                  /* the part of the record that wasn't handed over yet */
 	size_t read, written;            /* bytes ever */
 	unsigned read_step, write_step;
 };
 
-/* Of all: bytes moved, delays, waits for the other direction, bytes handed over out of a record. */
+/* Totals of all transports: bytes moved, delays, waits for the other direction, bytes handed over from a record. */
 static atomic_size_t split_moved, split_delays, split_crossings, split_held;
 
 static inline bool split_ready(const struct split *split, short events)
@@ -41,7 +41,7 @@ static inline bool split_ready(const struct split *split, short events)
 	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & events) != 0;
 }
 
-/* True: this call moves nothing, and *want says what to wait for: the other's only where it is ready now. */
+/* Should this call move nothing? Then *want says what to wait for; the other direction only where it is ready now. */
 static inline bool split_delays_call(struct split *split, unsigned *step, unsigned *want, unsigned own, unsigned other)
 {
 	*want = own;

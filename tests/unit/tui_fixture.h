@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A cluster for tests of screens: runs, workers and a graph with fixed numbers and times, given to the
- * dashboard as the frames a master would send.
+ * A cluster for tests of screens: runs, workers and a graph with fixed numbers and times, given to the dashboard as the
+ * frames that a master would send.
  */
 #ifndef TITAN_TESTS_TUI_FIXTURE_H
 #define TITAN_TESTS_TUI_FIXTURE_H
@@ -21,14 +21,14 @@
 
 struct fixture {
 	struct app *app;
-	uint64_t runs_id, graph_id, log_id;      /* as the dashboard asked */
+	uint64_t runs_id, graph_id, log_id;      /* ids in the dashboard's requests */
 	uint64_t runs_since, graph_since;
 	uint64_t cancelled[16];
 	struct slice cancelled_jobs[16];
 	char cancelled_names[16][64];
 	size_t cancel_count;
 	uint64_t query_id;                       /* the latest question */
-	enum act_verb verb;                      /* of the latest act, with its texts */
+	enum act_verb verb;                      /* the latest act, with its texts */
 	char act_text[64], act_target[64], act_digest[16];
 	bool quit;
 };
@@ -39,7 +39,7 @@ static inline void fixture_utc(void)
 	tzset();
 }
 
-/* What the dashboard wants: subscriptions are noted, so that answers can carry their id. */
+/* Take the dashboard's requests; the ids of subscriptions are noted, so that answers can carry them. */
 static inline void fixture_collect(struct fixture *fixture)
 {
 	struct app_request request;
@@ -186,8 +186,7 @@ static inline enum job_state fixture_part_state(unsigned part)
 	return part < 98 ? STATE_SUCCEEDED : part < 110 ? STATE_RUNNING : STATE_READY;
 }
 
-/* fetch -> unpack -> encode[128], thumbs; fetch -> schema-check; both -> index; encode, index -> qa ->
- * publish */
+/* fetch -> unpack -> encode[128], thumbs; fetch -> schema-check; both -> index; encode, index -> qa -> publish */
 static inline void fixture_graph(struct fixture *fixture)
 {
 	static struct rec_job_row rows[256];
@@ -285,7 +284,7 @@ static inline void fixture_open(
 	fixture_collect(fixture);
 }
 
-/* Everything: runs, the graph of 4127 where it is asked for, and two changes. */
+/* Send everything: runs, the graph of run 4127 if it was asked for, and two changes. */
 static inline void fixture_fill(
 	struct fixture *fixture, enum view view, bool ascii, bool mono, int width, int height)
 {
@@ -306,7 +305,7 @@ static inline void fixture_close(struct fixture *fixture)
 	*fixture = (struct fixture){ 0 };
 }
 
-/* Keys; $ is Enter, ~ Escape. */
+/* Press keys: $ is Enter, ~ is Escape. */
 static inline void fixture_press(struct fixture *fixture, const char *keys)
 {
 	for (; *keys; keys++) {
