@@ -14,7 +14,8 @@
 
 #define RETRY_FIRST_MS 50
 #define RETRY_LONGEST_MS 1000
-#define IN_JOB_MS 30000 /* a job waits so long for its master: more than master and link need to restart */
+/* inside a job, how long to wait for the master: longer than a restart of master and link takes */
+#define IN_JOB_MS 30000
 #define ANSWER_MS 60000 /* longest wait for an answer; a master that takes longer is stopped, or its disk is full */
 
 int64_t cli_now_ms(const struct cli *cli)
@@ -165,7 +166,7 @@ enum err cli_answer(struct cli *cli, uint64_t id, enum opcode answer_op, struct 
 	int64_t until = clock_mono_ns() + ANSWER_MS * NS_PER_MS;
 	enum err err = client_flush(cli->client, &cli->error);
 
-	/* If the master closed the connection after refusing the request, its last frame says why: read on. */
+	/* If the master closed the connection because it refused the request, its last frame says why: read on. */
 	if (err != ERR_NONE && err != ERR_UNREACHABLE)
 		return err;
 	for (;;) {

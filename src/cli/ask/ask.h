@@ -15,8 +15,8 @@ enum err cli_catch_signals(struct cli *cli);
 enum err cli_pause(struct cli *cli, int64_t ms);         /* returns ERR_NONE, ERR_INTERRUPTED or ERR_TIMEOUT */
 
 /*
- * Wait until one of poll's events is on fd (-1: no descriptor). until_ns is monotonic; ERR_PENDING when it has come.
- * ERR_TIMEOUT at the command's deadline.
+ * Wait until fd has one of poll's events (fd -1: only wait). until_ns is monotonic; ERR_PENDING: that time has come.
+ * ERR_TIMEOUT: the command's deadline has come.
  */
 enum err cli_wait_for(struct cli *cli, int fd, short events, int64_t until_ns);
 
@@ -30,7 +30,7 @@ void cli_branch_end(struct cli *branch);
  */
 enum err cli_call(struct cli *cli, enum opcode op, void *msg, enum opcode answer_op, struct arena *arena,
 		  void *ret_answer);
-/* The two halves of cli_call, for requests of several frames. */
+/* The two halves of cli_call, for a request that is sent in several frames. */
 enum err cli_send(struct cli *cli, enum opcode op, void *msg, uint64_t id);
 enum err cli_answer(struct cli *cli, uint64_t id, enum opcode answer_op, struct arena *arena, void *ret_answer);
 /* If the frame is an ERROR about this request or about the whole connection, set cli->error. Otherwise ERR_NONE. */

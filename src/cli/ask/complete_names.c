@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Asks the master for names that begin with what was typed. Every answer is small: the master looks, not the client. */
+/* Asks the master for names that begin with the typed text. The master does the search, so every answer is small. */
 #include "cli/ask/complete_names.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #include "proto/message.h"
 #include "proto/states.h"
 
-#define NAMES_MAX 200                    /* most words offered: nobody reads more */
+#define NAMES_MAX 200                    /* most words offered: a person reads no more */
 #define PAGES_MAX 64
 
 struct naming {
@@ -24,7 +24,10 @@ struct naming {
 	size_t count;
 };
 
-/* Offer a name, perhaps with its run in front, if it begins with what was typed. Names come from outside. */
+/*
+ * Offer a name, with its run before it if run is given, if it begins with the typed text. Names come from outside, so
+ * they are checked.
+ */
 static void offer(struct naming *naming, const char *run, struct slice name, const char *help)
 {
 	struct completion *completion = naming->completion;
@@ -47,7 +50,7 @@ static void offer(struct naming *naming, const char *run, struct slice name, con
 	buf_free(&shown);
 }
 
-/* Is the frame the answer to this question? ret_err: whether it is a good one. */
+/* Is this frame the answer to the query? ret_err: whether the answer is an error. */
 static bool answers(struct naming *naming, const struct incoming *frame, uint64_t id, struct msg_snapshot *ret, enum err *ret_err)
 {
 	struct slice body = arena_copy(&naming->arena, frame->body);
@@ -101,7 +104,7 @@ static bool run_fits(const struct rec_run_row *run, enum complete_of of)
 	       (run->counts.n > STATE_FAILED && run->counts.at[STATE_FAILED] > 0);
 }
 
-/* Runs: live ones are asked for by what they begin with; the newest of all others fit one answer. */
+/* Offer runs: live ones by what their names begin with; of ended ones the newest that fit into one answer. */
 static enum err add_runs(struct naming *naming, enum complete_of of)
 {
 	struct msg_query query = { .what = of == COMPLETE_LIVE_RUNS ? QUERY_NAMES : QUERY_RUNS, .limit = NAMES_MAX };
@@ -149,7 +152,7 @@ static enum err add_jobs(struct naming *naming, const char *slash)
 	for (int page = 0; err == ERR_NONE && page < PAGES_MAX && naming->count < NAMES_MAX; page++) {
 		err = ask(naming, query, &answer);
 		if (err == ERR_NOT_FOUND && query.what == QUERY_NAMES) {
-			/* It has left memory: the store knows all its jobs, page by page. */
+			/* The run has left memory: ask the store for all its jobs, page by page. */
 			query = (struct msg_query){ .what = QUERY_JOBS, .run = query.run };
 			err = ERR_NONE;
 			answer.cursor = 0;
@@ -158,7 +161,7 @@ static enum err add_jobs(struct naming *naming, const char *slash)
 		for (size_t i = 0; err == ERR_NONE && i < answer.jobs.n; i++) {
 			const struct rec_job_row *job = &answer.jobs.at[i];
 
-			/* A large fan-out comes once in each page. */
+			/* A large fan-out would be offered once for each page. */
 			if (!slice_eq(job->name, last))
 				offer(naming, front, job->name, job->state < STATE_COUNT ? state_table[job->state].name : "");
 			last = job->name;
@@ -179,7 +182,7 @@ static void offer_address(struct naming *naming, uint64_t run, struct slice job,
 	offer(naming, front, job, help);
 }
 
-/* Lists that are short enough to be asked for whole. */
+/* Offer the rows of a list that is short enough to be read whole. */
 static enum err add_rows(struct naming *naming, enum query_what what)
 {
 	struct msg_query query = { .what = what };

@@ -9,15 +9,18 @@
 
 struct complete_source {
 	struct client *client;           /* a connection to the master; NULL: none is needed, or there is none */
-	const struct statedir *statedir; /* clusters are the directories beside it */
-	int ms;                          /* the words are incomplete if the master takes longer */
-	/* Takes frames that are no answer here, if the connection has a subscription. NULL: there are none. */
+	const struct statedir *statedir; /* clusters are the sibling directories of this one */
+	int ms;                          /* milliseconds to wait for the master; later words are left out */
+	/*
+	 * Receives frames that are no answer here, such as those of the connection's subscription. NULL: no such frames
+	 * come.
+	 */
 	void (*frame_cb)(void *owner, const struct incoming *frame);
 	void *owner;
 };
 
-/* Add what completion->of says to completion->words. ERR_UNREACHABLE: the connection is gone. */
+/* Add the words of kind completion->of to completion->words. ERR_UNREACHABLE: the connection is gone. */
 enum err complete_add(const struct complete_source *source, struct completion *completion);
-bool complete_asks(const struct completion *completion);         /* does it need a connection? */
+bool complete_asks(const struct completion *completion); /* does the completion need a connection to the master? */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A heap of sources by the time of their next record. An unread source stands at the start of its attempt. Pages are
- * in a list by their last use; when they are too many, the one that wasn't used for longest goes, and its source
- * remembers how many of its records were given out.
+ * A heap of logs (sources), ordered by the time of their next record. A source that wasn't read yet stands at the start
+ * time of its attempt. Pages are in a list by last use; when there are too many, the one unused for longest is dropped,
+ * and its source remembers how many of the page's records were already returned.
  */
 #include "cli/ask/logmerge.h"
 
@@ -109,7 +109,7 @@ static void page_free(struct log_merge *merge, struct log_page *page)
 	mem_free(page);
 }
 
-/* A live tail is sent once, so its page stays. Of others at least one stays: the one in use. */
+/* A live tail is sent once only, so its page is never dropped. At least one other page stays: the one in use. */
 static void make_room(struct log_merge *merge)
 {
 	size_t most = merge->most ? merge->most : LOG_MERGE_BYTES;
@@ -141,7 +141,7 @@ static int64_t record_ms(const struct log_page *page, size_t at)
 	return at >= tail ? page->data.live_tail.at[at - tail].wall_ms : INT64_MIN;
 }
 
-/* The order within a log stays, also if the clock of its worker went back. */
+/* The order within a log is kept, even if its worker's clock was set back. */
 static void set_next(struct log_source *source)
 {
 	int64_t next_ms = record_ms(source->page, source->page->at);
@@ -220,7 +220,7 @@ enum err log_merge_next(struct cli *cli, struct log_merge *merge, struct log_pie
 
 			set_next(source);
 			if (source->next_ms != stood) {
-				/* It stood at an earlier time: others may come first. */
+				/* The source had stood at an earlier time, so another one may come first now. */
 				sift_down(merge, 0);
 				if (merge->heap[0] != source)
 					continue;

@@ -31,7 +31,10 @@ enum err log_read_some(struct cli *cli, struct log_reader *reader, struct arena 
 	reader->kept = data.kept;
 	reader->dropped = data.dropped;
 	reader->newest = data.newest;
-	/* Take an answer that doesn't move on as the end; otherwise a faulty master could keep us asking for ever. */
+	/*
+	 * An answer that doesn't move the offset counts as the end; otherwise a faulty master could make the reader ask
+	 * for ever.
+	 */
 	if (data.offset <= reader->offset)
 		data.end = true;
 	else
@@ -73,7 +76,7 @@ static enum err count_back(struct cli *cli, const struct log_reader *reader, uin
 				lines += text.data[at] == '\n';
 			open = text.data[text.len - 1] != '\n';
 		}
-		/* An answer that doesn't move on would keep us asking for ever. */
+		/* An answer that doesn't move the offset would make the reader ask for ever. */
 		if (data.offset <= msg.offset && msg.back == 0)
 			break;
 		msg.offset = data.offset;

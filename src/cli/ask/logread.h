@@ -19,9 +19,8 @@ enum err log_read_some(struct cli *cli, struct log_reader *reader, struct arena 
 /* Does the master have all out_bytes that the job wrote, kept or dropped? */
 bool log_read_all(const struct log_reader *reader, uint64_t out_bytes);
 /*
- * Move the reader back from the end, so that the rest of the log has at least so many lines, or until about most bytes
- * were passed. *ret_skip: how many lines to skip from there. wanted: bit 1 for standard output, bit 2 for standard
- * error.
+ * Move the reader back from the end until at least this many lines follow, or until about most bytes were passed.
+ * *ret_skip: number of lines to skip from there. wanted: bit 1 for standard output, bit 2 for standard error.
  */
 enum err log_seek_lines(struct cli *cli, struct log_reader *reader, uint64_t lines, uint64_t most, unsigned wanted,
 			uint64_t *ret_skip);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pages of a log from its end backwards, until what is older isn't wanted any more. */
+/* Reads a log in pages from its end backwards, until the lines are older than wanted. */
 #include "cli/ask/logtail.h"
 
 #include "base/mem.h"
@@ -97,7 +97,7 @@ static enum err page_back(struct cli *cli, const struct log_reader *reader, uint
 		}
 		if (times)
 			take_records(times, data.pieces.at, data.pieces.n, wanted, until == UINT64_MAX && data.end);
-		/* An answer that doesn't move on would keep us asking for ever. */
+		/* An answer that doesn't move the offset would make the reader ask for ever. */
 		if (!times || (data.offset <= msg.offset && msg.back == 0))
 			break;
 		msg.offset = data.offset;
@@ -118,7 +118,7 @@ enum err log_times_take(struct cli *cli, const struct log_reader *reader, unsign
 	do {
 		before = end;
 		err = page_back(cli, reader, PAGE_BYTES, &end, times, wanted, &first_ms);
-		/* No log is one without lines. */
+		/* An attempt without a log has no lines. */
 		if (err != ERR_NONE)
 			return err == ERR_NOT_FOUND ? ERR_NONE : err;
 	} while (end > 0 && end < before && first_ms >= log_times_oldest(times));

@@ -22,7 +22,7 @@ enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struc
 			return ERR_NONE;
 		}
 	}
-	/* Ask for the run's jobs: for those the master says whether the run was pruned. */
+	/* Ask for the run's jobs instead: to that query the master answers whether the run was pruned. */
 	if (err == ERR_NONE || err == ERR_NOT_FOUND)
 		err = cli_query(cli, (struct msg_query){ .what = QUERY_JOBS, .run = run, .limit = 1 }, arena, &snapshot);
 	if (err == ERR_NONE || err == ERR_NOT_FOUND) {
@@ -32,7 +32,7 @@ enum err cli_query_run(struct cli *cli, uint64_t run, struct arena *arena, struc
 	return err;
 }
 
-/* Make the error for a name that no job has; if it is the name of a fan-out, say so. */
+/* Set the error for a name that no job has; say so if it is the name of a fan-out. */
 static enum err refuse_name(struct cli *cli, const struct selector *selector, struct arena *arena)
 {
 	struct buf first = { 0 };
@@ -113,6 +113,6 @@ enum err explain_ask(struct cli *cli, const struct selector *selector, struct ar
 		*ret = snapshot.jobs.at[0];
 		return ERR_NONE;
 	}
-	/* cli_query_job has the error text for a job that doesn't exist. */
+	/* cli_query_job makes the error text for a job that doesn't exist. */
 	return err == ERR_NONE || err == ERR_NOT_FOUND ? cli_query_job(cli, selector, arena, ret) : err;
 }

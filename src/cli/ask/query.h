@@ -16,7 +16,7 @@ enum err cli_query_job(struct cli *cli, const struct selector *selector, struct 
 enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct arena *arena,
 			struct rec_job_row **ret_jobs, size_t *ret_count);
 
-/* Get the row of a job with the reason why it waits, or an error that says that there is no such job. */
+/* Get the row of a job with the reason why it waits. The error says if there is no such job. */
 enum err explain_ask(struct cli *cli, const struct selector *selector, struct arena *arena, struct rec_job_row *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads a word that must stand for one run or job. targets.c reads words that may stand for many, and asks here about
- * those that name one.
+ * Reads a word that must stand for one run or job. targets.c reads words that may stand for several, and calls this
+ * file for words that name one.
  */
 #include "cli/ask/select.h"
 
@@ -18,7 +18,7 @@ static enum err select_last(struct cli *cli, uint64_t *ret_run)
 	struct msg_query query = { .what = QUERY_RUNS, .limit = 1 };
 	enum err err = cli_connect(cli);
 
-	/* The master leaves out other people's runs when a job asks, so a page may be empty: ask for the next. */
+	/* A job that asks gets no runs of other people, so a page may be empty: ask for the next page. */
 	while (err == ERR_NONE && snapshot.runs.n == 0) {
 		err = cli_query(cli, query, &arena, &snapshot);
 		query.cursor = snapshot.cursor;
@@ -35,7 +35,7 @@ static enum err select_last(struct cli *cli, uint64_t *ret_run)
 	return err;
 }
 
-/* Read a selector that may stand for many, in a command that needs one. */
+/* Read a selector that may stand for several, for a command that needs exactly one. */
 static enum err select_only(struct cli *cli, const char *text, struct selector *ret)
 {
 	struct targets targets;
@@ -96,7 +96,7 @@ enum err cli_select_named(struct cli *cli, const char *text, struct selector *re
 	return ERR_NONE;
 }
 
-/* Read the [3-5] of encode[3-5]. Returns the length of the name before it; 0: it has none. */
+/* Read the index range of encode[3-5]. Return the length of the name before it; 0: the word has no range. */
 static size_t read_members(struct slice wanted, uint64_t *ret_first, uint64_t *ret_last)
 {
 	const uint8_t *open, *end, *dash;

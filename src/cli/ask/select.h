@@ -17,7 +17,8 @@ struct selector {
 enum err cli_select(struct cli *cli, const char *text, struct selector *ret);
 /* Read "4127", "last", "self" or "4127/load" only. For "last" the master is asked. */
 enum err cli_select_named(struct cli *cli, const char *text, struct selector *ret);
-enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);   /* refuses a word that names a job */
+/* like cli_select, but refuses a word that names a job */
+enum err cli_select_run(struct cli *cli, const char *text, uint64_t *ret_run);
 
 /*
  * Does the selector include a job of this name? encode and encode[*] include a whole fan-out, encode[3-5] some of its

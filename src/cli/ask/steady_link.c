@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A thread opens the connection and reports through a pipe; until then the loop must not read what the thread fills in.
- * An opening belongs to the loop and to its thread, and the last of them to leave frees it.
+ * The thread and the loop share struct link_opening. The thread opens the connection and writes to a pipe when it is
+ * done; the loop must not read the results before that. Whichever of the two lets go of the struct last frees it.
  */
 #include "cli/ask/steady_link.h"
 
@@ -132,7 +132,10 @@ bool steady_link_opened(struct steady_link *link, int64_t now_ms, struct error *
 
 void steady_link_close(struct steady_link *link)
 {
-	/* Don't wait for a thread that is opening: that could take seconds. It frees what it has opened. */
+	/*
+	 * Don't wait for a thread that is still opening, because that could take seconds. The thread frees what it has
+	 * opened.
+	 */
 	if (link->opening) {
 		pthread_detach(link->opening->thread);
 		opening_leave(link->opening);

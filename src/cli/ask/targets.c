@@ -27,7 +27,7 @@ struct filter {
 	struct slice name, worker;       /* name and worker of the job; empty: any */
 	struct slice run_name, owner, tenant;
 	bool of_jobs;                    /* the condition is on jobs, not on runs alone */
-	bool finer;                      /* it is on more of the jobs than their state */
+	bool finer;                      /* a condition is on more than the state of jobs */
 };
 
 struct search {
@@ -147,7 +147,10 @@ static enum err read_pair(struct cli *cli, struct slice key, struct slice value,
 	return error_next(&cli->error, "titan help selectors");
 }
 
-/* Is it the word of a state on screens, such as FAIL? In capitals only: other words may get a meaning. */
+/*
+ * Is the word a state as screens show it, such as FAIL? Only capitals count, so that lower-case words can get another
+ * meaning later.
+ */
 static bool is_state(struct slice word)
 {
 	uint32_t states, flags;
@@ -200,7 +203,7 @@ static bool is_named(struct slice name, struct slice wanted)
 					  memcmp(name.data, wanted.data, wanted.len) == 0);
 }
 
-/* Is the job in one of the states, or is one of the flags shown over its state? */
+/* Is the job in one of the wanted states, or does it have one of the wanted flags? */
 static bool state_matches(const struct filter *filter, const struct rec_job_row *job)
 {
 	const struct state_info *look = job_look(job);
@@ -221,7 +224,7 @@ static bool job_matches(const struct filter *filter, const struct rec_job_row *j
 	       (filter->worker.len == 0 || slice_eq(job->worker, filter->worker));
 }
 
-/* The states that a wanted job can be in: those named, and those that the flags are shown over. */
+/* The states in which a wanted job can be: the named states, and those that can have the wanted flags. */
 static uint32_t flagged_states(const struct filter *filter)
 {
 	uint32_t states = filter->states;
@@ -249,7 +252,7 @@ static bool run_matches(const struct filter *filter, const struct rec_run_row *r
 		return false;
 	if (!filter->of_jobs)
 		return run_within(reach, run);
-	/* Runs that have ended are searched only if a state is named. */
+	/* Ended runs are searched only if the condition names a state. */
 	return run->ended_ms == 0 || (reach != REACH_LIVE && states != 0);
 }
 
@@ -262,7 +265,7 @@ static enum err match_run(struct search *search, const struct rec_run_row *run, 
 
 	if (!run_matches(filter, run, search->reach))
 		return ERR_NONE;
-	/* A hold of a run isn't one of its jobs, so the run itself is what has that flag. */
+	/* The hold of a run is a flag of the run and of none of its jobs, so the run itself matches. */
 	if (!filter->of_jobs || (filter->flags >> FLAG_HOLD & 1 && run->held && !filter->finer)) {
 		add(search, run->run, slice_make(NULL, 0));
 		return ERR_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Selectors that may stand for several runs or jobs: all, 4120-4127, FAIL, 'label=gpu,state=failed'. Which runs they may
- * include depends on the command, and is called its reach.
+ * Selectors that may stand for several runs or jobs: all, 4120-4127, FAIL, 'label=gpu,state=failed'. The reach of a
+ * command says which runs its selectors may include.
  */
 #ifndef TITAN_CLI_TARGETS_H
 #define TITAN_CLI_TARGETS_H
@@ -16,16 +16,17 @@ enum reach {
 };
 
 struct targets {
-	struct selector *at; /* what the selectors stand for, in their order; runs of one selector newest first */
+	/* the runs and jobs selected, in the order of the selectors; within a selector the newest run first */
+	struct selector *at;
 	size_t count;
-	bool bulk;                       /* one of the selectors stood for more than a single name */
+	bool bulk;                       /* one of the selectors stood for more than one run or job */
 };
 
 /* Is this a selector that may stand for more than one run or job: all, a range, or conditions? */
 bool selector_is_many(const char *text);
-/* Resolve all selectors. ERR_NOT_FOUND: one of them stands for nothing. */
+/* Resolve all selectors. ERR_NOT_FOUND: one of them selects nothing. */
 enum err cli_targets(struct cli *cli, const char *const *texts, size_t count, enum reach reach, struct targets *ret);
-/* If a selector stood for several, show how many and the first of them, and ask for a yes. verb: such as "cancel". */
+/* If a selector stood for several, print how many and the first few, and ask for a yes. verb: such as "cancel". */
 enum err targets_confirm(struct cli *cli, const struct targets *targets, const char *verb);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pages of tries. The master keeps a row for each try but the last, of which the job's own row tells. */
+/* Reads tries in pages. The master keeps a row for each try except the last one, which is in the job's own row. */
 #include "cli/ask/tries.h"
 
 #include "cli/ask/query.h"
@@ -29,7 +29,7 @@ enum err cli_query_tries(struct cli *cli, uint64_t run, uint64_t job, struct are
 		for (size_t i = 0; i < page.tries.n; i++)
 			if (job == 0 || page.tries.at[i].job == job)
 				rows[count++] = page.tries.at[i];
-		/* A cursor that doesn't move on would keep us asking for ever. */
+		/* A cursor that doesn't move would make this loop ask for ever. */
 		more = page.cursor > query.cursor && (job == 0 || page.cursor <= job);
 		query.cursor = page.cursor;
 	}

@@ -62,7 +62,7 @@ static bool is_meant(const struct targets *targets, const struct rec_job_row *ga
 	return false;
 }
 
-/* A gate that was named and doesn't wait: nobody may believe that it was approved. */
+/* Refuse a gate that was named and isn't waiting, so that nobody believes that it was approved. */
 static enum err check_named(struct cli *cli, const struct targets *targets, const struct gates *waiting)
 {
 	for (size_t i = 0; !targets->bulk && i < targets->count; i++) {
@@ -100,7 +100,7 @@ static enum err choose(struct cli *cli, struct gates *ret)
 	return error_next(&cli->error, "titan approvals");
 }
 
-/* List on standard error what the question is about. */
+/* Print on standard error the gates that the question is about. */
 static enum err confirm(struct cli *cli, const struct gates *gates)
 {
 	char question[64];

@@ -38,7 +38,7 @@ void act_rows_add(struct records *records, const struct msg_act *act, uint64_t c
 	const struct rec_job_row job = { .run = act->run, .name = act->job };
 	struct slice address = job_address(&job, records->arena);
 
-	/* The address of a run has no slash at its end. */
+	/* Cut the slash off an address that names a whole run. */
 	records_text(records, act->job.len > 0 ? address : slice_make(address.data, address.len - 1));
 	records_number(records, changed);
 	records_number(records, act->run);
@@ -58,7 +58,7 @@ void act_rows_print(struct cli *cli, const struct records *records)
 	buf_free(&out);
 }
 
-/* Print what an act changed: data for programs, a line for people. The master has made it durable before. */
+/* Print what an act changed: data for programs, a line for people. The change is already durable at the master. */
 static void tell(struct cli *cli, const struct msg_act *act, const char *what, uint64_t changed)
 {
 	struct buf target = { 0 }, shown = { 0 };
@@ -68,7 +68,7 @@ static void tell(struct cli *cli, const struct msg_act *act, const char *what, u
 		buf_add_byte(&target, '/');
 	buf_add_slice(&target, act->job);
 	text_escape(&shown, buf_slice(&target), TEXT_KEEP_NONE);
-	/* Say "nothing changed" even if output isn't a terminal: somebody expected a change. */
+	/* Print "nothing changed" even if output isn't a terminal, because the user expected a change. */
 	if (changed == 0 && (cli_chatty(cli) || cli->settings.style == STYLE_HUMAN))
 		cli_note(cli, "%s: nothing changed, because no job was %s", buf_cstr(&shown), what);
 	else if (cli_chatty(cli))
@@ -154,7 +154,7 @@ int act_send(struct cli *cli, struct msg_act *act, const char *what)
 	return act_each(cli, &targets, act, what);
 }
 
-/* Count the jobs encode[0], encode[1] and so on. names: the first few, for people. */
+/* Count the jobs encode[0], encode[1] and so on. names: the first few names, for people. */
 static enum err count_fan_out(struct cli *cli, const struct selector *selector, struct slice stem, size_t *ret_count,
 			      struct buf *names)
 {
@@ -187,7 +187,7 @@ static enum err confirm_fan_out(struct cli *cli, const struct selector *selector
 	if (stem.len > 3 && memcmp(stem.data + stem.len - 3, "[*]", 3) == 0)
 		stem.len -= 3;
 	/*
-	 * A complete name is a single job and needs no question. For a name that doesn't exist the master has the
+	 * A complete name stands for one job and needs no question. If no job has the name, the master reports the
 	 * error.
 	 */
 	if (cli->settings.yes || dry_run_wanted(cli) || stem.len == 0 || stem.data[stem.len - 1] == ']' ||
@@ -231,7 +231,7 @@ enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret)
 		err = cli_targets(cli, invocation->args, invocation->arg_count, reach, ret);
 	if (err == ERR_NONE && !dry_run_wanted(cli))
 		err = targets_confirm(cli, ret, invocation->command->verb);
-	/* Check and confirm all targets before anything is done to the first. */
+	/* Check and confirm all targets before the first act is sent. */
 	for (size_t i = 0; err == ERR_NONE && !ret->bulk && i < ret->count; i++)
 		err = confirm_fan_out(cli, &ret->at[i]);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan cancel. A target that has already ended is reported, and doesn't keep the others from being cancelled. */
+/* titan cancel. A target that has already ended is reported; the others are cancelled all the same. */
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
@@ -15,7 +15,7 @@
 #define LOOK_AGAIN_MS 100
 #define RECONNECT_MS 60000
 
-/* Have all jobs of the target ended? A name without jobs counts as ended: it was reported before. */
+/* Have all jobs of the target ended? A name without jobs counts as ended, because it was reported before. */
 static enum err look(struct cli *cli, const struct selector *selector, bool *ret_ended)
 {
 	struct arena arena = { 0 };
@@ -33,7 +33,7 @@ static enum err look(struct cli *cli, const struct selector *selector, bool *ret
 	return err == ERR_NOT_FOUND ? ERR_NONE : err;
 }
 
-/* Wait for a job by asking again and again: no subscription is about single jobs of several runs. */
+/* Wait for a job by repeated queries: there is no subscription to single jobs of several runs. */
 static enum err wait_job(struct cli *cli, const struct selector *selector)
 {
 	enum err err = cli_catch_signals(cli);

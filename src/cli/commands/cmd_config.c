@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan config: each setting with its value and its source. options.c decides between the same sources for use. */
+/*
+ * titan config: each setting with its value and its source. options.c chooses between the same sources when a command
+ * runs.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +18,7 @@
 #include "lang/conf.h"
 #include "proto/limits.h"
 
-#define STATE_KEY "state_dir"            /* not a key of titan.conf: the directory of this cluster's state */
+#define STATE_KEY "state_dir" /* a row that isn't a key of titan.conf: the directory of this cluster's state */
 
 struct found {
 	const char *value;               /* NULL: none */
@@ -104,7 +107,7 @@ static bool from_environment(const char *variable, struct found *found)
 	return true;
 }
 
-/* Settings for which settings_read looks at more than one variable. */
+/* Settings that settings_read takes from more than one variable. */
 static bool from_special(struct cli *cli, enum conf_key key, struct found *found)
 {
 	const char *term = getenv("TERM");

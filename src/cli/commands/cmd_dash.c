@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan dash: turns options as typed into the dashboard's options. */
+/* titan dash: turns the typed options into the dashboard's options. */
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/ask/select.h"
@@ -8,7 +8,7 @@
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 
-/* Find the run to select. Report a missing run at once; but for a missing master the dashboard itself waits. */
+/* Find the run to select. A missing run is reported at once; for a missing master the dashboard itself waits. */
 static enum err choose_run(struct cli *cli, const char *text, uint64_t *ret_run)
 {
 	struct rec_run_row row;

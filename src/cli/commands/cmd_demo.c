@@ -139,14 +139,16 @@ static enum err play(struct demo *demo)
 
 int cmd_demo(struct cli *cli)
 {
-	/* If the reader of the output leaves, as head does, the demo must still end its processes. */
+	/*
+	 * If the reader of the output leaves, as head does, the demo must still end its own processes: ignore SIGPIPE.
+	 */
 	const struct sigaction on_broken_pipe = { .sa_handler = SIG_IGN };
 	struct sigaction before;
 	struct demo demo = { .cli = cli };
 	enum err err = cli_catch_signals(cli);
 
 	cli->settings.style = STYLE_HUMAN;
-	cli->settings.socket = NULL;     /* also inside a job, the demo uses its own cluster */
+	cli->settings.socket = NULL;     /* inside a job, too, the demo uses a cluster of its own */
 	sigaction(SIGPIPE, &on_broken_pipe, &before);
 	if (err == ERR_NONE)
 		err = play(&demo);
@@ -155,7 +157,8 @@ int cmd_demo(struct cli *cli)
 	demo_clear(&demo);
 	sigaction(SIGPIPE, &before, NULL);
 	if (cli->output->reader_left) {
-		cli->output->lost = false;       /* as quiet as any program whose reader leaves */
+		/* don't report lost output, as most programs don't when their reader leaves */
+		cli->output->lost = false;
 		return 128 + SIGPIPE;
 	}
 	if (err == ERR_NONE && !cli->settings.quiet && cli->out.terminal)

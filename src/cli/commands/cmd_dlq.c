@@ -23,7 +23,7 @@
 #include "lang/failure.h"
 #include "proto/dead.h"
 
-struct dead_letters {                         /* dead letters in the order received, the latest job first */
+struct dead_letters {                         /* dead letters in the order received, that of the newest job first */
 	struct rec_dead_row *at;
 	size_t count, room;
 };
@@ -130,7 +130,7 @@ static void add_dead_letter(struct records *records, const struct rec_dead_row *
 	records_number(records, dead_letter->index);
 }
 
-/* Check that the target exists: "no dead letter" must not hide a wrong name. */
+/* Check that the run or job exists: "no dead letter" must not hide a mistyped name. */
 static enum err target_there(struct cli *cli, const struct selector *selector)
 {
 	struct rec_run_row run;
@@ -281,7 +281,9 @@ static enum err dead_letter_ask(struct cli *cli, const char *target, struct rec_
 		return err;
 	if (dead_letters.count == 0)
 		return no_dead_letter(cli, target);
-	/* Ask for the first dead letter below job + 1: that is this one, with all its fields. It may be gone by now. */
+	/*
+	 * Ask for dead letters below job + 1: the first one is this job's, with all its fields. By now it may be gone.
+	 */
 	err = cli_query(cli, (struct msg_query){ .what = QUERY_DEAD, .cursor = dead_letters.at[0].job + 1, .limit = 1 },
 			&cli->arena, &page);
 	if (err != ERR_NONE)
@@ -344,7 +346,7 @@ static enum err acts_add(struct cli *cli, struct dead_letter_acts *acts, const s
 			 const char *target)
 {
 	struct dead_letters dead_letters = { 0 };
-	struct map runs = { 0 };                 /* from a run to the place of its act, counted from 1 */
+	struct map runs = { 0 };                 /* from a run's number to the index of its act, plus 1 */
 	enum err err = dead_letters_ask(cli, selector, &dead_letters);
 
 	if (err != ERR_NONE)
@@ -356,7 +358,10 @@ static enum err acts_add(struct cli *cli, struct dead_letter_acts *acts, const s
 		acts_put(acts, &cli->arena, *selector, dead_letters.count);
 		return ERR_NONE;
 	}
-	/* A run's dead letters may be apart in the list, with other runs between: jobs may have been added later. */
+	/*
+	 * A run's dead letters aren't always neighbours in the list, because its jobs may have been added at different
+	 * times.
+	 */
 	for (size_t i = 0; i < dead_letters.count; i++) {
 		size_t place = (size_t)map_get(&runs, dead_letters.at[i].run);
 
@@ -371,7 +376,7 @@ static enum err acts_add(struct cli *cli, struct dead_letter_acts *acts, const s
 	return ERR_NONE;
 }
 
-/* Add the dead letters of all that the selector stands for; some of it may have none, but not all. */
+/* Add an act for each dead letter that the selector covers. Some runs or jobs may have none, but not all of them. */
 static enum err acts_add_many(struct cli *cli, struct dead_letter_acts *acts, const char *target)
 {
 	uint64_t before = acts->dead_letters;
@@ -404,7 +409,7 @@ static enum err acts_collect(struct cli *cli, struct dead_letter_acts *acts)
 	return ERR_NONE;
 }
 
-/* One dead letter needs no question; for more, say how many and ask for a yes. */
+/* One dead letter needs no question; for several, say how many there are and ask for a yes. */
 static enum err acts_confirm(struct cli *cli, const struct dead_letter_acts *acts, const char *verb)
 {
 	char question[80];

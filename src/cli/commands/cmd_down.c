@@ -29,7 +29,7 @@
 
 enum down { DOWN_END, DOWN_LEAVE, DOWN_MASTER_ALONE };
 
-/* Find the next directory of a worker; there is one for every worker that was ever here. False: there are no more. */
+/* Find the next directory of a worker that was ever started here. False: there are no more. */
 static bool next_worker(const struct cli *cli, DIR *dir, char name[NAME_MAX + 1], char path[PATH_MAX])
 {
 	char below[NAME_MAX + 16];
@@ -74,7 +74,7 @@ static enum err ask(struct cli *cli, const char *what, enum down *ret_down)
 	char question[160], answer[16];
 
 	snprintf(question, sizeof(question), "end the cluster with %s", what);
-	/* -y is an answer; without a terminal nobody can answer, which is an error. */
+	/* -y counts as the answer; without a terminal nobody can answer, which is an error. */
 	if (cli->settings.yes || cli->settings.no_input || isatty(STDIN_FILENO) != 1)
 		return cli_confirm(cli, question);
 	fprintf(stderr, "%s: end them, leave them running, or do nothing? [e/l/N] ", question);

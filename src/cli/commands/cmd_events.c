@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan events: what happened, oldest first, a line for each event; with -f also what happens from now on. Each event has
- * the number of its turn, from which a later titan events can go on. After a lost connection a follower goes on behind
- * the last event that it told.
+ * titan events: what happened, oldest first, a line for each event; with -f also new events. Each event has the number
+ * of its turn, from which a later titan events can continue. After a lost connection titan events -f continues behind
+ * the last event that it printed.
  */
 #include <inttypes.h>
 
@@ -16,7 +16,7 @@
 #include "cli/session/output.h"
 #include "cli/show/records.h"
 
-#define RECENT_MS    3600000             /* what people see if they don't say since when */
+#define RECENT_MS    3600000             /* how far people see back without --since */
 #define RECONNECT_MS 60000
 
 struct watching {
@@ -24,7 +24,7 @@ struct watching {
 	struct msg_query query;
 	uint64_t kinds;                  /* bits of enum event_class; 0: all */
 	uint64_t limit, count;
-	bool follow, ended;              /* ended: the run that is followed has ended */
+	bool follow, ended;              /* ended: the followed run has ended */
 };
 
 static void print_row(struct watching *watching, const struct rec_event_row *row, struct arena *arena, struct buf *out)
@@ -71,7 +71,7 @@ static void print_page(struct watching *watching, const struct msg_snapshot *pag
 	arena_free(&arena);
 }
 
-/* Ask, and wait for the answer as long as it takes: there may be no event for days. */
+/* Send the query and wait for the answer without a time limit: there may be no event for days. */
 static enum err ask_patiently(struct watching *watching, struct arena *arena, struct msg_snapshot *ret_page)
 {
 	struct cli *cli = watching->cli;
@@ -95,7 +95,7 @@ static enum err ask_patiently(struct watching *watching, struct arena *arena, st
 	return err;
 }
 
-/* Ask for the next page. A follower that has seen all waits for the next event. */
+/* Ask for the next page. With -f, a query at the end of the list waits for the next event. */
 static enum err next_page(struct watching *watching, struct arena *arena, struct msg_snapshot *ret_page)
 {
 	struct cli *cli = watching->cli;
@@ -130,7 +130,7 @@ static enum err watch(struct watching *watching)
 			watching->query.since_ms = 0;
 		more = page.cursor != 0 || (watching->follow && !watching->ended);
 		watching->query.wait = watching->follow && page.cursor == 0;
-		/* A connection that ends is noticed only by what is sent or received. */
+		/* Check whether the reader of the output has left: no event may come for days that would show it. */
 		if (watching->cli->output->lost)
 			break;
 	}
@@ -155,7 +155,10 @@ static enum err read_kinds(struct cli *cli, uint64_t *ret_kinds)
 	return ERR_NONE;
 }
 
-/* Where to begin: at a turn, at a time, with the run; else people see what is recent, and a follower what is new. */
+/*
+ * Decide where to begin: at the given turn, time or run; otherwise people see recent events, and with -f new events
+ * only.
+ */
 static enum err read_begin(struct cli *cli, struct watching *watching)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -173,7 +176,7 @@ static enum err read_begin(struct cli *cli, struct watching *watching)
 		return error_set(&cli->error, ERR_USAGE, "give only one of --from and --since");
 	if (query->run != 0) {
 		err = cli_query_run(cli, query->run, &cli->arena, &run);
-		/* Of a run that was pruned the begin isn't known. */
+		/* When a pruned run began isn't known. */
 		if (err == ERR_PRUNED)
 			return ERR_NONE;
 		if (err == ERR_NONE && query->cursor == 0 && query->since_ms == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan explain: shows why a job is in its state (the master says that), and which command would change it. Jobs of a
- * run that are there for the same reason share a row (explain_groups.c).
+ * titan explain: shows why a job is in its state (the master tells the reason), and which command would change that.
+ * Jobs of a run that share state and reason share a row (explain_groups.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,11 +58,11 @@ static enum err refusal_text(struct cli *cli, const struct rec_job_row *job, str
 	enum err err = decisions_of(cli, &selector, &decided, &count);
 
 	if (err == ERR_NONE && count > 0)
-		*ret = decision_text(&decided[0], &cli->arena);          /* the newest comes first */
+		*ret = decision_text(&decided[0], &cli->arena);          /* the newest decision comes first */
 	return err;
 }
 
-/* All rows of a run's jobs by index, for the names of causes and of awaited jobs; or none. */
+/* Rows of all jobs of the run by index, if they were read: for the names of causes and of parents. */
 struct run_jobs {
 	struct rec_job_row *at;
 	size_t count;
@@ -77,7 +77,7 @@ static struct slice why_of(const struct explain_group *group)
 	return slice_str(state_terminal(state) ? state_table[state].fact : reason_text(explain_reason(group->first)));
 }
 
-/* The command that would move the jobs on. One for all of them, if they are many. */
+/* The command that would move the group's jobs on; one command for all of them if they are many. */
 static struct slice next_of(const struct explain_group *group, const struct run_jobs *run, struct arena *arena)
 {
 	struct slice next = explain_next(group->first, run->at, run->count, arena);
@@ -163,7 +163,7 @@ static enum err explain_some(struct cli *cli, const struct selector *targets, si
 		if (is_wanted(targets, count, run.at[i].name))
 			explain_groups_add(&groups, &run.at[i], &cli->arena);
 	if (err == ERR_NONE && groups.jobs == 0)
-		err = cli_query_job(cli, &targets[0], &cli->arena, &job);        /* it has the error */
+		err = cli_query_job(cli, &targets[0], &cli->arena, &job);        /* cli_query_job makes the error */
 	for (size_t i = 0; err == ERR_NONE && i < groups.count; i++)
 		err = add_row(cli, records, &groups.at[i], &run);
 	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN)
@@ -211,7 +211,7 @@ int cmd_explain(struct cli *cli)
 	one = !targets.bulk && targets.count == 1 && targets.at[0].job.len > 0;
 	if (one) {
 		err = explain_one(cli, &targets.at[0], &records);
-		one = err != ERR_NOT_FOUND;      /* else it may be a whole fan-out */
+		one = err != ERR_NOT_FOUND;      /* otherwise the name may be that of a whole fan-out */
 	}
 	if (!one) {
 		records_begin(&records, group_columns, COLUMN_COUNT, &cli->arena);

@@ -31,7 +31,7 @@ static struct slice need_text(struct slice name, enum trigger trigger, struct ar
 	return copy;
 }
 
-/* For programs nothing is folded. A pipeline's jobs have no state. */
+/* For programs nothing is folded. Jobs of a pipeline file have no state. */
 static void add_rows(const struct picture *picture, struct records *records)
 {
 	const struct tui_graph *graph = &picture->graph;

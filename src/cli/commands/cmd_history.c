@@ -162,7 +162,10 @@ static void add_entry(struct records *records, const struct history_entry *entry
 	records_text(records, arena_copy(arena, facts->pruned_by));
 }
 
-/* Print at most limit entries, a portion at a time unless a table is measured. *ret_more: others would follow. */
+/*
+ * Print at most limit entries: in portions, or all at once as a table, whose columns must be measured. *ret_more: there
+ * are more entries.
+ */
 static enum err print_entries(struct cli *cli, struct history_merge *merge, uint64_t limit, uint64_t *ret_count, bool *ret_more)
 {
 	bool table = printing_measures(&cli->out);
@@ -219,7 +222,7 @@ static enum err read_wanted(struct cli *cli, struct history_wanted *ret, uint64_
 		return ERR_NONE;
 	if (strcmp(run, "last") == 0)
 		return cli_select_run(cli, run, &ret->run);
-	/* A run that was pruned has a history, too. */
+	/* A pruned run has entries too, so the run isn't looked up here. */
 	return parse_number(run, "--run", 1, INT64_MAX, &ret->run, &cli->error);
 }
 

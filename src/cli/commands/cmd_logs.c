@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan logs: the output of one job as it was written (logs_one.c), or lines of many jobs, each marked by its job
- * (logs_many.c). What selects lines makes lines of one job's output, too.
+ * titan logs: the output of one job as it was written (logs_one.c), or lines of many jobs, each marked with its job
+ * (logs_many.c). Options that select lines use logs_many.c for one job, too.
  */
 #include <inttypes.h>
 
@@ -52,7 +52,7 @@ static enum err read_options(struct cli *cli, struct logs_options *options)
 	return ERR_NONE;
 }
 
-/* Runs that are followed come one at a time. */
+/* Only one run can be followed. */
 static enum err check_follow(struct cli *cli, const struct targets *targets)
 {
 	for (size_t i = 1; i < targets->count; i++) {
@@ -64,7 +64,7 @@ static enum err check_follow(struct cli *cli, const struct targets *targets)
 	return ERR_NONE;
 }
 
-/* Do the targets stand for one job? A run of one job is that job. Set its name then. */
+/* Do the targets stand for one job? A run with a single job counts as that job, whose name is then filled in. */
 static enum err is_one(struct cli *cli, struct targets *targets, bool *ret_one)
 {
 	struct msg_query query = { .what = QUERY_JOBS, .run = targets->at[0].run, .limit = 2 };
@@ -79,7 +79,7 @@ static enum err is_one(struct cli *cli, struct targets *targets, bool *ret_one)
 		query = (struct msg_query){ .what = QUERY_JOB, .run = target->run, .job = target->job };
 	err = cli_query(cli, query, &cli->arena, &page);
 	if (err == ERR_NOT_FOUND && target->job.len > 0)
-		return ERR_NONE;         /* a fan-out, or no job: the rows of the run tell */
+		return ERR_NONE;         /* a fan-out, or no such job: the rows of the run will tell */
 	if (err == ERR_NONE && page.jobs.n == 1 && page.cursor == 0) {
 		target->job = page.jobs.at[0].name;
 		*ret_one = true;

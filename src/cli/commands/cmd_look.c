@@ -103,7 +103,10 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 		live += status->counts.at[i];
 		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
 		buf_add_str(out, live > status->counts.at[i] ? "  " : " ");
-		/* A count of delayed jobs doesn't tell how many were tried before; all of them start later. */
+		/*
+		 * All delayed jobs are counted together, whether a retry or a first start is due: they are shown as
+		 * starting later.
+		 */
 		look_state(&cli->out, i == STATE_DELAYED ? &flag_table[FLAG_LATER] : &state_table[i], out);
 		buf_addf(out, " %" PRIu64, status->counts.at[i]);
 	}

@@ -27,13 +27,13 @@ static const struct listing_options ls_options = {
 struct ls {
 	struct listing listing;
 	struct records records;
-	struct arena page;               /* memory of the rows, if each page is printed at once */
+	struct arena page;               /* memory for rows that are printed page by page */
 	struct printing printing;
 	bool at_once;
 	bool stuck;
 };
 
-/* List the runs that the arguments name, or that have a job that they name; each run once. */
+/* List the runs that the arguments select, or that have a selected job; each run once. */
 static enum err gather_named(struct cli *cli, struct ls *ls)
 {
 	struct targets targets;
@@ -54,7 +54,7 @@ static enum err gather_named(struct cli *cli, struct ls *ls)
 	return err;
 }
 
-/* Add the runs of a page. Print them, unless they have to be sorted or measured first. */
+/* Print the runs of a page, or keep them if they have to be sorted or measured first. */
 static void add_page(struct cli *cli, struct ls *ls, const struct msg_snapshot *page)
 {
 	struct buf out = { 0 };
@@ -83,7 +83,10 @@ static enum err gather_all(struct cli *cli, struct ls *ls)
 		struct msg_snapshot page;
 		enum err err;
 
-		/* One run more than wanted tells whether there are more. With a filter the master looks at whole pages. */
+		/*
+		 * Ask for one run more than wanted, to know whether there are more. With a filter, whole pages are
+		 * searched.
+		 */
 		query.limit = !whole && listing->limit - listing->shown < PAGE_ROWS ? listing->limit - listing->shown + 1 : 0;
 		err = cli_query(cli, query, ls->at_once ? &ls->page : &cli->arena, &page);
 		if (err != ERR_NONE)

@@ -39,7 +39,7 @@ static void put_human(const struct metric_info *info, const struct rec_metric_ro
 	char name[96];
 	struct buf value = { 0 };
 
-	/* Leave out states without jobs. */
+	/* Leave out states that no job has. */
 	if (row->label.len > 0 && row->value == 0)
 		return;
 	snprintf(name, sizeof(name), "%s%s%.*s", info->name, row->label.len ? " " : "", (int)row->label.len,
@@ -77,7 +77,7 @@ static void put_plain(const struct metric_info *info, const struct rec_metric_ro
 		 histogram_below_us(buckets, 500), histogram_below_us(buckets, 990), histogram_below_us(buckets, 1000));
 }
 
-/* Write a metric under its name; one with a value for each state becomes an object. */
+/* Write a metric under its name. A metric with a value for each state becomes an object. */
 static void put_json(struct json *json, const struct metric_info *info, const struct rec_metric_row *row, bool first,
 		     bool last)
 {

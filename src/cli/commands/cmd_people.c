@@ -166,7 +166,7 @@ static enum err show_gate(struct cli *cli, struct msg_act *act)
 		return err;
 	act->digest = job.digest;
 	if (job.digest.len == 0)
-		/* A digest that never matches: the master's refusal says what the job is. */
+		/* An invented digest that never matches, so that the master refuses and says what the job is. */
 		act->digest = slice_str("no gate!");
 	if (!cli_chatty(cli) || job.digest.len == 0)
 		return ERR_NONE;
@@ -240,7 +240,7 @@ int cmd_reject(struct cli *cli)
 {
 	struct msg_act act = { .verb = ACT_REJECT };
 
-	/* A reason is required: whoever built the rejected thing has to know what is wrong. */
+	/* A reason is required: the author of the rejected work has to know what is wrong. */
 	if (read_reason(cli, option_value(cli->invocation, OPT_reject_message), "a rejection needs a reason",
 			"titan reject RUN/JOB -m 'WHY'", &act) != ERR_NONE)
 		return cli_fail(cli);

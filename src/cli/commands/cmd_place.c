@@ -58,7 +58,7 @@ static bool pool_would_change(const struct rec_pool_row *pool, enum set_verb ver
 	return pool->state != state;
 }
 
-/* Would the act change the object? It is an error if there is no such worker; any pool can be set. */
+/* Would the act change the object? An unknown worker is an error; a pool needn't exist. */
 static enum err would_change(struct cli *cli, enum object_kind kind, const char *name, enum set_verb verb, uint64_t *ret)
 {
 	struct msg_query query = { .what = kind == OBJECT_POOL ? QUERY_POOLS : QUERY_WORKERS };
@@ -158,9 +158,7 @@ static const struct listing_options worker_options = {
 	.limit = OPT_worker_limit, .all = OPT_worker_all, .name = OPT_worker_name, .sort = OPT_worker_sort,
 };
 
-/*
- * Ask for the workers that the listing wants; NULL: all. alarms: what people must know about them.
- */
+/* Ask for the workers that match the listing; listing NULL: all. alarms: warnings for people. */
 static enum err workers_ask(struct cli *cli, struct records *records, struct listing *listing, struct buf *alarms,
 			    bool *ret_stuck)
 {

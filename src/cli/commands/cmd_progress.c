@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan progress: inside a job, says how far the job is. */
+/* titan progress: called inside a job, reports how far the job is. */
 #include "base/text.h"
 #include "cli/ask/ask.h"
 #include "cli/commands/command.h"

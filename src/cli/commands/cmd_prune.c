@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan prune: removes ended runs, or only their logs, for good. It says first what would go. */
+/* titan prune: removes ended runs for good, or only their logs. It first shows what would be removed. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -26,7 +26,7 @@ static const struct column prune_columns[] = {
 };
 const struct table prune_table = TABLE_OF(prune_columns);
 
-/* Kept unless the master is told otherwise. */
+/* Dead letters and newest runs are kept unless options say otherwise. */
 
 static enum err read_size(const char *what, const char *text, uint64_t *ret, struct error *error)
 {

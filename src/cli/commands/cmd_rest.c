@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan wire dump, help, completion, version: commands that need no master. */
+/* titan wire dump, help, completion, version: commands that work without a master. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 
-#define NAMES_MS 1000                    /* a person waits for completion at most this long */
+#define NAMES_MS 1000                    /* longest time that completion keeps a person waiting */
 
 /* Print the whole frames at the front of the buffer. An incomplete frame at the end stays in it. */
 static enum err dump_frames(struct cli *cli, struct buf *in, uint64_t *offset)
@@ -119,7 +119,7 @@ int cmd_version(struct cli *cli)
 	return 0;
 }
 
-/* Add what only a master knows. Without one, and after any other failure, there is nothing to add. */
+/* Add names that only the master knows. If there is no master, or another failure, add nothing. */
 static void ask_names(struct cli *cli, struct completion *completion)
 {
 	if (completion->cluster != NULL && statedir_find(completion->cluster, &cli->statedir) != 0)

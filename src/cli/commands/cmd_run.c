@@ -30,7 +30,7 @@
 struct job_lines {                       /* the jobs of --lines */
 	struct slice *lines;
 	uint64_t count;
-	/* Before their names; with --into, so that they differ from the run's jobs. */
+	/* Prefix of the jobs' names; with --into it makes them differ from the names of the run's jobs. */
 	char prefix[LIMIT_NAME_MAX_LEN + 2];
 	const struct job_defaults *defaults;
 };
@@ -141,10 +141,10 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 		if (state)
 			records_state(&records, run_state_info(*state), run_state_name(*state));
 		else
-			records_none(&records);          /* it is known only with --wait */
+			records_none(&records);          /* the status of the run is known only with --wait */
 		records_print_one(&records, &cli->out, &out);
 	}
-	/* Say that the run was accepted: otherwise a person may submit it again because of the error. */
+	/* Say in the error that the run was accepted; otherwise a person might submit it again. */
 	error_set(&why, ERR_SYSTEM, "run %" PRIu64 " was accepted, but its number can't be written to standard "
 		"output", accepted->run);
 	error_next(&why, "titan show %" PRIu64, accepted->run);
@@ -169,7 +169,9 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	if (!late)
 		print_accepted(cli, accepted, NULL);
 	err = wait_runs(cli, &accepted->run, 1, &state);
-	/* Programs get one value, printed after the wait, even after an error: the run's number must not be lost. */
+	/*
+	 * Programs get one value, printed after the wait even if an error follows: the run's number must not be lost.
+	 */
 	if (late)
 		print_accepted(cli, accepted, &state);
 	if (err == ERR_NONE && state == RUN_FAILED && !option_given(cli->invocation, OPT_run_propagate))
@@ -184,7 +186,7 @@ static int wait_submitted(struct cli *cli, const struct msg_accepted *accepted)
 	return cli_fail(cli);
 }
 
-/* Print the output of the jobs on standard output, and nothing else there. */
+/* Is the output of the jobs printed on standard output? Then nothing else may be. */
 static bool wants_output(const struct cli *cli, enum run_source source)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -233,7 +235,7 @@ static void name_lines(const struct cli *cli, struct slice name, const uint8_t *
 		snprintf(lines->prefix, sizeof(lines->prefix), "lines-%02x%02x%02x%02x-", key[0], key[1], key[2], key[3]);
 }
 
-/* Refuse a pipeline with --into that sets concurrency or a tenant: those are the run's to set. */
+/* Refuse a pipeline with --into that sets concurrency or a tenant, because those belong to the run. */
 static enum err check_added(struct cli *cli, const char *path, const struct pipeline *pipeline)
 {
 	const char *what = pipeline->max_jobs > 0 || pipeline->concurrency.len > 0 ? "concurrency" : pipeline->tenant.len > 0 ? "tenant" : NULL;
@@ -250,7 +252,7 @@ struct run_input {
 	struct into into;
 	const struct dag_old *old;       /* the run to which jobs are added; NULL: a new run */
 	uint8_t key[SUBMIT_KEY_SIZE];
-	struct buf text;                 /* texts of the jobs point into it until they are submitted */
+	struct buf text;                 /* the text that the jobs' slices point into until the jobs are submitted */
 	struct job_lines lines;
 	struct dag_source dag;
 	struct program program;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan master and worker: this process becomes one of them. */
+/* titan master and worker: this process becomes the daemon. */
 #include <errno.h>
 #include <stdio.h>
 #include <fcntl.h>
@@ -149,8 +149,8 @@ bool worker_starts(const struct invocation *invocation)
 }
 
 /*
- * The key of a worker for a master on another machine: it is kept in a file of its own in the cluster's directory,
- * because the worker needs it after a restart, too. Returns the file's path; NULL: cli->error says what failed.
+ * Write the key of a worker whose master is on another machine to a file in the cluster's directory, because the worker
+ * needs it again after a restart. Return the file's path; NULL: cli->error says what failed.
  */
 static const char *worker_key(struct cli *cli, const struct worker_options *options)
 {
@@ -179,7 +179,7 @@ static const char *worker_key(struct cli *cli, const struct worker_options *opti
 	return arena_strdup(&cli->arena, slice_str(path));
 }
 
-/* Without --name, a worker of another machine is called as its key says: the id up to its random end. */
+/* Without --name, a worker with a key is named like the key: its id without the random end. */
 static const char *worker_name(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_worker_name), *id = key_id(&cli->remote.key), *end;
@@ -226,13 +226,13 @@ static int worker_start(struct cli *cli)
 	options.end_jobs = option_given(cli->invocation, OPT_worker_end_jobs);
 	options.containment = (enum containment)containment;
 	status = guardian_run(&options, &cli->error);
-	/* If the keeper failed, it has told its error, and the guardian only returns its status. */
+	/* If the keeper failed, it has printed its error; the guardian only returns the status. */
 	if (cli->error.code != ERR_NONE)
 		cli_fail(cli);
 	return status;
 }
 
-/* Is it an option of titan worker ls or rm, perhaps of start, too? */
+/* Does titan worker ls or rm have this option? */
 static bool is_of_lists(enum option_id id)
 {
 	return id == OPT_worker_dry || id == OPT_worker_limit || id == OPT_worker_all || id == OPT_worker_name || id == OPT_worker_sort;

@@ -58,7 +58,7 @@ int share_list(struct cli *cli, enum query_what what, const struct column *colum
 	return 0;
 }
 
-/* The heading of a column as a word in a list of details; what lists leave out has its key. */
+/* The heading of a column as a word for a list of facts; a column that tables leave out has its key as the word. */
 static const char *column_word(const struct column *column, struct arena *arena)
 {
 	char *word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan show: a run with its jobs, some jobs of a run, or one job (show_job.c). Jobs are printed in portions, so that
- * a run of a million jobs needs little memory here.
+ * titan show: a run with its jobs, some jobs of a run, or one job (show_job.c). Jobs are printed in portions, so a run
+ * of a million jobs needs little memory.
  */
 #include <inttypes.h>
 
@@ -21,7 +21,7 @@
 #include "cli/show/row_words.h"
 #include "cli/show/rows.h"
 
-#define PORTION 1000                     /* most jobs printed at a time; a table shows no more */
+#define PORTION 1000                     /* most jobs printed at once; a table shows no more jobs than this */
 
 static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
 {
@@ -149,7 +149,7 @@ static size_t want_named(const struct selector *target, const struct shown_run *
 	return found;
 }
 
-/* Mark the jobs that the targets name; all targets are of one run. NULL if a target is the run itself. */
+/* Mark the jobs that the targets name; all targets are in one run. *ret is NULL if a target is the run itself. */
 static enum err wanted_jobs(struct cli *cli, const struct selector *targets, size_t count, struct shown_run *shown)
 {
 	bool *wanted = arena_zalloc(&cli->arena, shown->job_count + 1, sizeof(*wanted));
@@ -161,7 +161,7 @@ static enum err wanted_jobs(struct cli *cli, const struct selector *targets, siz
 
 		if (targets[i].job.len == 0)
 			return ERR_NONE;
-		/* Targets mostly come in the order of the jobs, so go on from the last one found. */
+		/* Targets are mostly in the order of the jobs, so the search continues from the last match. */
 		while (looked < shown->job_count && !slice_eq(shown->jobs[at].name, targets[i].job)) {
 			at = at + 1 < shown->job_count ? at + 1 : 0;
 			looked++;
@@ -177,7 +177,7 @@ static enum err wanted_jobs(struct cli *cli, const struct selector *targets, siz
 	return ERR_NONE;
 }
 
-/* Show the run of these targets, with all its jobs or those that the targets name. before: text that comes before it. */
+/* Show the run of these targets, with all its jobs or with those that the targets name. before: text to print first. */
 static enum err show_run(struct cli *cli, const struct selector *targets, size_t count, struct buf *before)
 {
 	bool human = cli->out.style == STYLE_HUMAN, whole = count == 1 && targets[0].job.len == 0;
@@ -208,7 +208,7 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	return ERR_NONE;
 }
 
-/* Show the runs of all targets. With --json this is a list, also of one. */
+/* Show the runs of all targets. With --json the result is a list even for one run. */
 static enum err show_several(struct cli *cli, const struct targets *targets)
 {
 	bool json = cli->out.style == STYLE_JSON;
@@ -246,7 +246,7 @@ int cmd_show(struct cli *cli)
 		err = show_job(cli, &targets.at[0]);
 	else
 		err = ERR_NOT_FOUND;
-	if (err == ERR_NOT_FOUND)        /* runs, several jobs, or a whole fan-out */
+	if (err == ERR_NOT_FOUND)        /* the targets are runs, several jobs, or a whole fan-out */
 		err = show_several(cli, &targets);
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }

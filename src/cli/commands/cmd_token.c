@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan token: keys for people, programs and workers of other machines. The secret is made here, and printed once. */
+/*
+ * titan token: keys for people, programs and workers of other machines. The secret is made by this command, and printed
+ * once.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,7 +86,7 @@ static enum err read_roles(const char *text, role_set *ret, struct error *error)
 	return *ret ? ERR_NONE : error_set(error, ERR_USAGE, "--role: name at least one role");
 }
 
-/* Print the key, or write it to the file that was named. */
+/* Print the key, or write it to the file given by --key-file. */
 static int give_key(struct cli *cli, const struct key *key)
 {
 	const char *file = option_value(cli->invocation, OPT_token_output);
@@ -126,7 +129,7 @@ static int make(struct cli *cli, struct key *key, struct msg_set *set)
 		error_set(&cli->error, ERR_USAGE, "--expires must be more than 0");
 		return cli_fail(cli);
 	}
-	/* Before the token exists, so that a mistyped path doesn't leave a token without its key. */
+	/* Check the file before the token is made, so that a mistyped path doesn't leave a token whose key is lost. */
 	if (file && access(file, F_OK) == 0) {
 		error_set(&cli->error, ERR_USAGE, "--output: %s exists already, and a key never replaces a file", file);
 		return cli_fail(cli);
@@ -169,7 +172,10 @@ static int add(struct cli *cli, const char *name)
 	return status;
 }
 
-/* Find the tokens that a word means: an id, or all with a name. Adds their ids, and says whether they are workers'. */
+/*
+ * Find the tokens that a word means: one by id, or all with this name. Add their ids, and say whether they are workers'
+ * tokens.
+ */
 static enum err find(struct cli *cli, const char *word, struct buf *ret_ids, bool *ret_worker)
 {
 	struct msg_query query = { .what = QUERY_TOKENS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan undo: takes back an act of the person by its inverse, which is an act as well. */
+/* titan undo: takes back one of the person's acts by sending the inverse act. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -23,7 +23,10 @@ static const struct column undo_columns[] = {
 };
 const struct table undo_table = TABLE_OF(undo_columns);
 
-/* Find the person's act with this number, or the newest one (0). *ret_other: an older one that has an inverse; 0: none is near. */
+/*
+ * Find the person's act with this number, or with 0 the newest one. *ret_other: an older act that can be undone; 0:
+ * none among the recent ones.
+ */
 static enum err find_act(struct cli *cli, uint64_t number, struct rec_act_row *ret, uint64_t *ret_other)
 {
 	struct msg_query query = { .what = QUERY_ACTS, .mine = true, .cursor = number > 0 ? number + 1 : 0 };
@@ -62,7 +65,7 @@ static void add_act(const struct rec_act_row *act, struct buf *out)
 	buf_add_byte(out, ')');
 }
 
-/* Put the name of the act in front of the reason in cli->error. */
+/* Put the act before the reason in cli->error, and fail. */
 static int refuse(struct cli *cli, const struct rec_act_row *act, uint64_t other)
 {
 	struct error why = cli->error;
@@ -105,7 +108,7 @@ static void print_row(struct cli *cli, const struct rec_act_row *act, uint64_t c
 	records_number(records, act->act);
 	records_text(records, act->verb);
 	records_text(records, act->target);
-	/* This is an act of its own, so what was after the first one is before this one. */
+	/* An undo is an act of its own: the state after the first act is the state before this one. */
 	records_text(records, act->after);
 	records_text(records, act->before);
 	if (dry)

@@ -19,11 +19,11 @@
 #include "cli/show/look.h"
 #include "proto/limits.h"
 
-#define OTHER_START_MS 15000             /* time for another titan up, or for a worker, to be ready */
+#define OTHER_START_MS 15000             /* how long to wait until another titan up, or a worker, is ready */
 #define PAUSE_MS 50
 
 struct started {
-	bool master, worker;             /* which of them we started */
+	bool master, worker;             /* true: started by this command */
 	uint64_t master_pid, slots;
 };
 
@@ -33,7 +33,7 @@ static enum err start_master(struct cli *cli)
 	const char *const more[] = { listen ? "--listen" : NULL, listen, NULL };
 	enum err err = daemon_start(&cli->statedir, "master", "master.log", more, NULL, &cli->error);
 
-	/* ERR_BUSY: somebody else started a master a moment ago. */
+	/* ERR_BUSY: another process started a master a moment ago. */
 	if (err == ERR_BUSY)
 		return cli_reconnect(cli, OTHER_START_MS) == ERR_NONE ? ERR_NONE : err;
 	return err == ERR_NONE ? cli_connect(cli) : err;
@@ -64,7 +64,7 @@ static enum err find_local(struct cli *cli, bool *ret_up, bool *ret_stuck, uint6
 	return ERR_NONE;
 }
 
-/* The error for a full disk: a worker runs, but the master can't answer it before there is room. */
+/* Set the error for a full disk: the worker runs, but the master can't answer it until there is room. */
 static enum err refuse_unseen(struct cli *cli)
 {
 	error_set(&cli->error, ERR_FULL, "the master is running, but the disk of %s is full: workers can't connect "
@@ -73,7 +73,7 @@ static enum err refuse_unseen(struct cli *cli)
 	return error_next(&cli->error, "titan status; df %s", cli->statedir.dir);
 }
 
-/* Wait until the local worker is connected: one that ran before the master connects by itself. */
+/* Wait until the local worker is connected. A worker that ran before the master connects by itself. */
 static enum err await_local(struct cli *cli, uint64_t *ret_slots)
 {
 	int64_t until = clock_mono_ns() + OTHER_START_MS * NS_PER_MS;
@@ -177,7 +177,7 @@ static void tell_json(const struct started *started, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
-/* Say which option differs from what already runs, and what would change it. */
+/* Report an option that differs from what already runs, and the command that would change it. */
 static void note_other_slots(struct cli *cli, const struct started *started)
 {
 	char source[SETTING_NAME_SIZE];
@@ -185,7 +185,7 @@ static void note_other_slots(struct cli *cli, const struct started *started)
 	uint64_t wanted = 0;
 	struct error unread;
 
-	/* A titan.conf that can't be read is the business of what starts with it. */
+	/* A titan.conf that can't be read is reported by the process that uses it. */
 	if (started->worker || text == NULL || parse_number(text, source, 1, LIMIT_SLOTS_MAX, &wanted, &unread) != ERR_NONE ||
 	    wanted == started->slots)
 		return;

@@ -31,7 +31,7 @@ static void note_running(struct cli *cli, const uint64_t *runs, const enum run_s
 	}
 }
 
-/* Find the runs that the arguments stand for, each once. */
+/* Find the runs that the arguments select, each once. */
 static enum err read_runs(struct cli *cli, uint64_t **ret_runs, size_t *ret_count)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -61,7 +61,7 @@ int cmd_wait(struct cli *cli)
 	int status = 0;
 	enum err err;
 
-	/* --timeout 0 looks only once, so the look itself has no deadline. */
+	/* With --timeout 0 the command looks only once; the query itself must not time out. */
 	if (cli->settings.timeout_ms == 0)
 		cli->deadline_ns = TIME_NEVER;
 	records_begin(&records, wait_columns, 2, &cli->arena);
@@ -73,7 +73,7 @@ int cmd_wait(struct cli *cli)
 	err = wait_runs(cli, runs, count, states);
 	if (err != ERR_NONE && err != ERR_PENDING) {
 		if (err == ERR_INTERRUPTED)
-			cli->error.text[0] = '\0';       /* the person pressed Ctrl-C and needs no message */
+			cli->error.text[0] = '\0';       /* Ctrl-C needs no message */
 		status = cli_fail(cli);
 		if (err == ERR_INTERRUPTED || err == ERR_TIMEOUT)
 			note_running(cli, runs, states, count);

@@ -7,13 +7,13 @@
 #include "cli/commands/listing.h"
 #include "cli/session/cli.h"
 
-extern const struct listing_options approvals_options;            /* of both lists of titan approvals */
+extern const struct listing_options approvals_options;            /* for both lists of titan approvals */
 enum err decisions_list(struct cli *cli, uint64_t run);          /* prints the decisions of a run; 0: of all runs */
 /* Get the decisions on one job, newest first. */
 enum err decisions_of(struct cli *cli, const struct selector *selector, struct rec_decision **ret, size_t *ret_count);
 struct slice decision_text(const struct rec_decision *decision, struct arena *arena);
 
-/* In hexadecimal, at most the first most bytes. */
+/* The bytes in hexadecimal, at most the first most of them. */
 struct slice hex_text(struct arena *arena, struct slice bytes, size_t most);
 bool hex_bytes(struct slice text, uint8_t *ret_bytes);
 

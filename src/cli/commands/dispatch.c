@@ -72,7 +72,7 @@ static int help_wanted(struct cli *cli)
 	return 0;
 }
 
-/* Does the invocation need a state directory? Help, version and the like don't. */
+/* Does the command need a state directory? Help, version and some others don't. */
 static bool needs_place(const struct invocation *invocation)
 {
 	if (option_given(invocation, OPT_help) || option_given(invocation, OPT_version))
@@ -81,9 +81,9 @@ static bool needs_place(const struct invocation *invocation)
 	case COMMAND_help:
 	case COMMAND_version:
 	case COMMAND_wire:
-	case COMMAND_demo:               /* makes a state directory of its own */
+	case COMMAND_demo:               /* the demo makes a state directory of its own */
 		return false;
-	case COMMAND_completion:         /* only the words ask a master */
+	case COMMAND_completion:         /* only completion words asks a master */
 		return strcmp(invocation->arg_count > 0 ? invocation->args[0] : "", "words") == 0;
 	default:
 		return true;
@@ -91,7 +91,8 @@ static bool needs_place(const struct invocation *invocation)
 }
 
 /*
- * A guardian that replaced itself by a newer version must live on: report an error in titan.conf files and ignore it.
+ * A guardian that replaced itself by a newer version must live on: an error in titan.conf files is reported and
+ * ignored.
  */
 static enum err unless_renewed(struct cli *cli, enum err err)
 {
@@ -189,7 +190,7 @@ static bool wants_json(int argc, char **argv)
 	return false;
 }
 
-/* Drop signals that were blocked and not read: they must not end the next command of the session. */
+/* Read and drop signals that arrived while they were blocked: they must not end the session's next command. */
 static void release_signals(struct cli *cli)
 {
 	struct signalfd_siginfo info;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What titan doctor finds, and the groups of checks. */
+/* The findings of titan doctor, and the groups of checks. */
 #ifndef TITAN_CLI_DOCTOR_H
 #define TITAN_CLI_DOCTOR_H
 
@@ -16,7 +16,7 @@ struct findings {
 /* Add a finding. next: what to do about it; NULL with FINDING_OK. Both texts are copied. */
 void finding_add(struct findings *findings, const char *check, enum finding_state verdict, const char *text, const char *next);
 
-/* doctor_machine.c: this machine, without asking anybody. */
+/* doctor_machine.c: checks of this machine that need no master */
 void doctor_machine(struct cli *cli, struct findings *findings);
 /* doctor_place.c: the state directory, its disk, and the containment of jobs. */
 void doctor_place(struct cli *cli, struct findings *findings);

@@ -12,7 +12,7 @@
 #include "cli/commands/doctor.h"
 #include "cli/session/output.h"
 
-#define KERNEL_LEAST     509             /* 5.9 has close_range, which starts every job */
+#define KERNEL_LEAST     509             /* Linux 5.9 has close_range, which every start of a job uses. */
 #define FILES_LEAST      256
 #define FILES_ENOUGH     4096
 #define PROCESSES_LEAST  64
@@ -54,7 +54,7 @@ static void check_memory(struct findings *findings)
 		finding_add(findings, "memory", FINDING_OK, text, NULL);
 }
 
-/* Check one limit; below least titan fails, below enough it may under load. */
+/* Check one limit: below least titan fails, below enough it may fail under load. */
 static void check_limit(struct findings *findings, int which, const char *what, rlim_t least, rlim_t enough, const char *next)
 {
 	struct rlimit limit;

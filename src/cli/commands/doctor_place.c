@@ -18,12 +18,12 @@
 #include "worker/spawn.h"
 
 #define MIB              UINT64_C(1048576)
-#define DISK_LEAST_MIB   64              /* below this the master soon refuses runs */
+#define DISK_LEAST_MIB   64              /* MiB; with less the master soon refuses runs */
 #define DISK_ENOUGH_MIB  1024
 #define FILES_ENOUGH     10000
 #define FUTURE_S         60
 
-/* Find the directory itself, or the nearest one above it that exists. */
+/* Find the directory itself, or the nearest existing one above it. */
 static void existing(const char *dir, char out[PATH_MAX])
 {
 	char *slash;
@@ -65,7 +65,7 @@ static bool check_owner(const char *dir, struct findings *findings)
 	return true;
 }
 
-/* A directory above that all may write: another user could move the state away. */
+/* Report a parent directory that every user may write: another user could replace the state directory. */
 static void check_exposed(const struct statedir *statedir, struct findings *findings)
 {
 	char above[PATH_MAX], text[PATH_MAX + 128], next[PATH_MAX + 64];
@@ -119,7 +119,7 @@ static void check_disk(const char *dir, struct findings *findings)
 	}
 }
 
-/* If the store was written in the future, the clock was set back since. */
+/* A store written in the future means that the clock was set back since. */
 static void check_future(const struct statedir *statedir, struct findings *findings)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Counts what an act would change, from the rows of its jobs. The master decides anew when the act is sent. */
+/*
+ * Counts what an act would change, from the rows of the jobs. The master decides for itself when the act is really
+ * sent.
+ */
 #include "cli/commands/dry_run.h"
 
 #include <inttypes.h>
@@ -55,11 +58,12 @@ enum err dry_run_count(struct cli *cli, const struct msg_act *act, uint64_t *ret
 		if (!selector_names(&selector, jobs[i].name))
 			continue;
 		named++;
-		/* Only an act on the whole run is about the hold of the run. */
+		/* The run's own hold only matters for an act on the whole run. */
 		*ret_count += would_change(act, &jobs[i], run.held && act->job.len == 0);
 	}
 	if (err == ERR_NONE && named == 0)
-		err = cli_query_job(cli, &selector, &cli->arena, &job);  /* it has the error for a name that no job has */
+		/* cli_query_job makes the error for a name that no job has */
+		err = cli_query_job(cli, &selector, &cli->arena, &job);
 	return err;
 }
 

@@ -8,11 +8,11 @@
 
 bool dry_run_wanted(const struct cli *cli);              /* was --dry-run given? */
 /*
- * Count the jobs of the target that the act would change by itself. For a retry these are the jobs that run again at
- * first; the jobs that depend on them aren't counted.
+ * Count the jobs that the act itself would change. For a retry: the jobs that run again first, without those that
+ * depend on them.
  */
 enum err dry_run_count(struct cli *cli, const struct msg_act *act, uint64_t *ret_count);
-/* Say that nothing was changed. what: such as "would be cancelled". */
+/* Print that nothing was changed and what would be. what: such as "would be cancelled". */
 void dry_run_tell(struct cli *cli, uint64_t count, const char *noun, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an event says: its class, its object, what happened, and the details. */
+/* Texts for an event: its class, its object, what happened, and the details. */
 #include "cli/commands/event_words.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ uint64_t event_classes(struct slice words)
 
 /* ---- what happened ---- */
 
-/* In one word: the state that a job came to, or what became of the other object. */
+/* One word for what happened: the job's new state, or what happened to another object. */
 static const char *what_word(const struct rec_event_row *row)
 {
 	switch (row->kind) {
@@ -101,7 +101,7 @@ static struct slice what_text(const struct rec_event_row *row, struct arena *are
 	return arena_copy(arena, slice_str(what_word(row)));
 }
 
-/* The thing that the event is about: "12/load", "12", the name of a worker or a schedule, what was acted on. */
+/* What the event is about: "12/load", "12", the name of a worker or a schedule, or the target of an act. */
 static struct slice object_text(const struct rec_event_row *row, struct arena *arena)
 {
 	struct buf text = { 0 };

@@ -6,13 +6,13 @@
 #include "cli/show/records.h"
 #include "proto/message.h"
 
-/* What people ask for with --kind; a job's event that is about a gate is one of gates. */
+/* The classes of events for --kind. An event of a job that is about its gate is of class gate. */
 enum event_class { EVENTS_JOB, EVENTS_RUN, EVENTS_GATE, EVENTS_WORKER, EVENTS_SCHEDULE, EVENTS_ACT, EVENTS_MASTER };
 
 #define EVENT_CLASSES "job, run, gate, worker, schedule, act, master"
 
 enum event_class event_class(const struct rec_event_row *row);
-/* The classes in a list with commas, as bits 1 << N; 0: one of the words is none. */
+/* Parse a list of classes divided by commas into bits 1 << N; 0: a word is unknown. */
 uint64_t event_classes(struct slice words);
 
 /* Write an event as a line for people. */

@@ -9,22 +9,22 @@
 
 struct explain_group {
 	const struct rec_job_row *first;
-	struct slice why;                /* empty: their sentences differ */
-	struct slice_list ids;           /* RUN/JOB of each of them */
+	struct slice why;                /* empty: the jobs' explanations differ */
+	struct slice_list ids;           /* RUN/JOB of each job in the group */
 	size_t room;
 };
 
 struct explain_groups {
 	struct explain_group *at;
 	size_t count, room;
-	size_t jobs, open;               /* jobs that were looked at, and those that haven't succeeded */
+	size_t jobs, open;               /* number of jobs examined, and of those that haven't succeeded */
 };
 
-uint64_t explain_reason(const struct rec_job_row *job);          /* enum reason, also of a job that runs or has ended */
+uint64_t explain_reason(const struct rec_job_row *job); /* the enum reason of a job, also if it runs or has ended */
 struct slice explain_why(const struct rec_job_row *job, struct arena *arena);
-/* Put the job with those of the same state and reason; one that has succeeded is only counted. */
+/* Add the job to the group with its state and reason. A job that succeeded is only counted. */
 void explain_groups_add(struct explain_groups *groups, const struct rec_job_row *job, struct arena *arena);
-/* A group of this job alone. */
+/* Make a group of one job. */
 struct explain_group explain_alone(const struct rec_job_row *job, struct arena *arena);
 
 #endif

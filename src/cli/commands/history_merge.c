@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Merges the lists of acts, runs and decisions. Acts and runs are numbered in the order of time, so a run and the act
- * that submitted it are matched by number, whatever the clocks said. A run that is still there and one that was pruned
- * come from two lists. A decision is listed only if it is no act: nobody decided in time, or the act isn't kept.
+ * Merges the lists of acts, runs and decisions. Runs and acts both get numbers in the order of time, so a run and the
+ * act that submitted it are matched by number, whatever the clocks say. Existing and pruned runs are two lists. A
+ * decision is listed only if no act was kept for it: the gate expired, or the act is gone.
  */
 #include "cli/commands/history_merge.h"
 
@@ -13,12 +13,12 @@
 #include "cli/commands/decisions.h"
 #include "cli/show/row_words.h"
 
-struct history_list {                    /* one list of the master, a page at a time */
+struct history_list {                    /* one of the master's lists, read a page at a time */
 	struct msg_query query;
 	struct msg_snapshot page;
 	struct arena arena;
 	size_t at, count;
-	bool last;                       /* no page follows this one */
+	bool last;                       /* this is the last page */
 	bool over;                       /* no row is left */
 };
 
@@ -29,7 +29,7 @@ struct history_merge {
 	struct rec_decision *decisions;  /* newest first */
 	size_t decision_at, decision_count;
 	bool decisions_read;
-	int64_t oldest_act_ms;           /* INT64_MAX: no act was seen yet */
+	int64_t oldest_act_ms;           /* time of the oldest act seen; INT64_MAX: none yet */
 };
 
 /* ---- the lists ---- */
@@ -46,7 +46,7 @@ static size_t page_count(const struct history_list *list)
 	}
 }
 
-/* Have a row at the front, unless the list is over. */
+/* Read pages until the list has a next row, or is over. */
 static enum err list_fill(struct history_merge *merge, struct history_list *list)
 {
 	while (!list->over && list->at == list->count) {
@@ -100,7 +100,7 @@ static bool time_wanted(const struct history_merge *merge, int64_t wall_ms)
 
 /* ---- runs ---- */
 
-/* The newest run that is left, of those that are there and those that were pruned; *ret_from: its list. */
+/* Find the newest run not yet listed, among existing and pruned runs; *ret_from: the list that it is from. */
 static enum err newest_run(struct history_merge *merge, struct history_facts *ret, struct history_list **ret_from)
 {
 	struct history_facts run = { 0 }, pruned = { 0 };
@@ -117,10 +117,10 @@ static enum err newest_run(struct history_merge *merge, struct history_facts *re
 	return err;
 }
 
-struct merged_run {                      /* the next run, its submit, or both */
+struct merged_run {                      /* the next run: its row, the act that submitted it, or both */
 	struct history_facts facts;
-	struct history_list *from;       /* NULL: the run isn't known any more */
-	const struct rec_act_row *submit;        /* NULL: no act began it */
+	struct history_list *from;       /* list of the run's row; NULL: the run is no longer known */
+	const struct rec_act_row *submit;        /* NULL: no kept act submitted the run */
 };
 
 static bool run_wanted(const struct history_merge *merge, const struct merged_run *entry)
@@ -141,7 +141,7 @@ static void run_next(struct history_merge *merge, const struct merged_run *entry
 		list_next(entry->from);
 }
 
-/* Find the next run that is wanted. facts.run 0 and no submit: there is none. */
+/* Find the next wanted run. facts.run 0 and submit NULL: there are no more. */
 static enum err run_find(struct history_merge *merge, struct merged_run *ret)
 {
 	for (;;) {
@@ -164,7 +164,7 @@ static enum err run_find(struct history_merge *merge, struct merged_run *ret)
 		}
 		if (run_wanted(merge, ret))
 			return ERR_NONE;
-		/* Runs are numbered in the order of time: what follows is older still. */
+		/* Runs have numbers in the order of time, so all that follow are older still: stop. */
 		if (!ret->submit && (ret->facts.submitted_ms < merge->wanted.since_ms || ret->facts.run < merge->wanted.run))
 			merge->runs.over = merge->pruned.over = true;
 		else
@@ -201,7 +201,7 @@ static enum err decisions_read(struct history_merge *merge)
 		return ERR_NONE;
 	merge->decisions_read = true;
 	err = decisions_of(merge->cli, &all, &merge->decisions, &merge->decision_count);
-	/* A run that is gone has no decisions, but it may have acts. */
+	/* A run that is gone has no decisions, but its acts may be kept. */
 	if (err == ERR_NOT_FOUND || err == ERR_PRUNED)
 		err = ERR_NONE;
 	if (err == ERR_NONE && merge->decision_count > 1)
@@ -213,7 +213,10 @@ static bool decision_wanted(const struct history_merge *merge, const struct rec_
 {
 	const struct history_wanted *wanted = &merge->wanted;
 
-	/* What a person decided is an act, too; in a store of an older version there are decisions from before the acts. */
+	/*
+	 * A decision by a person is also an act. Stores of older versions have decisions from before acts were kept:
+	 * list those.
+	 */
 	if (decision->person.len > 0 && (!merge->acts.over || decision->wall_ms >= merge->oldest_act_ms))
 		return false;
 	return time_wanted(merge, decision->wall_ms) && (wanted->by.len == 0 || slice_eq(wanted->by, decision->person)) &&
@@ -263,7 +266,7 @@ void history_end(struct history_merge *merge)
 	mem_free(merge);
 }
 
-/* Skip the acts that are listed with their run. */
+/* Find the next act; those that submitted a run are skipped, because the run's entry has them. */
 static enum err act_find(struct history_merge *merge, const struct rec_act_row **ret)
 {
 	for (;;) {
@@ -282,7 +285,7 @@ static enum err act_find(struct history_merge *merge, const struct rec_act_row *
 	}
 }
 
-/* Is the act newer than the begin of the run? Acts are compared by number, what isn't an act by time. */
+/* Is the act newer than the start of the run? Acts are compared by number; a run without an act by time. */
 static bool act_is_newer(const struct rec_act_row *act, const struct merged_run *run)
 {
 	if (run->submit)

@@ -12,21 +12,21 @@ struct history_wanted {                  /* which entries are wanted; 0 or empty
 	struct slice by, verb;
 };
 
-struct history_facts {                   /* what is known of a run; run 0: nothing */
+struct history_facts {                   /* facts about a run; run 0: nothing is known */
 	uint64_t run, jobs;
 	struct slice name, owner, schedule;
 	enum run_state state;
 	int64_t submitted_ms, ended_ms;
-	int64_t pruned_ms;               /* 0: it wasn't pruned */
-	struct slice pruned_by;          /* empty: a rule of the master */
+	int64_t pruned_ms;               /* time of pruning; 0: it wasn't pruned */
+	struct slice pruned_by;          /* person who pruned the run; empty: a rule of the master did */
 };
 
 struct history_entry {
 	int64_t wall_ms;
-	bool is_act, is_decision;        /* neither: a run that no act began, or whose act isn't kept */
+	bool is_act, is_decision;        /* both false: a run whose submitting act isn't kept */
 	struct rec_act_row act;
 	struct rec_decision decision;
-	struct history_facts facts;      /* of the run that the entry is about, if the entry is its begin */
+	struct history_facts facts;      /* if the entry is the start of a run: facts about that run */
 };
 
 struct history_merge;
@@ -36,7 +36,9 @@ struct history_merge *history_begin(struct cli *cli, const struct history_wanted
 enum err history_next(struct history_merge *merge, struct history_entry *ret);
 void history_end(struct history_merge *merge);           /* NULL is fine */
 
-/* The verb of the act that a decision is: approve, reject, pushback, settle; expire if nobody decided in time. */
+/*
+ * The verb of the act that corresponds to a decision: approve, reject, pushback, settle, or expire if the gate expired.
+ */
 const char *decision_verb(const struct rec_decision *decision);
 
 #endif

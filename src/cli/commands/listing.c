@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The options that all lists share. The master knows some of them, for lists that are long there (ask/query.h). */
+/* The options that all lists share. For long lists the master applies some of them itself (ask/query.h). */
 #include "cli/commands/listing.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "cli/session/output.h"
 #include "proto/limits.h"
 
-#define MORE_ROWS 4                      /* how many times more rows the next command shows */
+#define MORE_ROWS 4                      /* factor for the limit in the suggested next command */
 
 enum err listing_read(struct cli *cli, const struct listing_options *options, struct records *records, struct listing *ret)
 {
@@ -80,7 +80,7 @@ enum err listing_sort(struct cli *cli, struct listing *listing, struct records *
 	return err;
 }
 
-/* Add a word as a shell reads it back. */
+/* Add a word, quoted for a shell if necessary. */
 static void word_add(struct buf *text, const char *word)
 {
 	bool quote = word[0] == '\0' || strpbrk(word, " \t*?[]{}()<>|&;$`\"\\!#~'") != NULL;

@@ -20,25 +20,26 @@ struct listing {
 	const struct listing_options *options;
 	uint64_t limit;                  /* UINT64_MAX: none */
 	struct slice name;               /* a pattern; empty: any name */
-	int64_t since_ms, until_ms;      /* UTC; 0: any time */
-	const char *sort;                /* name of a column, maybe with - before it; NULL: as the master sends the rows */
-	uint64_t shown;                  /* rows counted by listing_wants */
+	int64_t since_ms, until_ms;      /* UTC; 0: no limit */
+	const char *sort; /* name of a column, maybe with - before it; NULL: in the order sent by the master */
+	uint64_t shown;                  /* number of rows that listing_wants has accepted */
 	bool cut;                        /* there are more rows than the limit */
 };
 
-/* Read the options. records: with columns and no rows yet, to check --sort before anything is asked. */
+/* Read the options. records has its columns but no rows yet, so that --sort is checked before the master is asked. */
 enum err listing_read(struct cli *cli, const struct listing_options *options, struct records *records, struct listing *ret);
-/* Refuse options of a list that were given to another action of the command, such as titan dlq show. */
+/* Refuse list options that were given to another verb of the command, such as titan dlq show. */
 enum err listing_refuse(struct cli *cli, const struct listing_options *options, const char *action);
-/* Does a row with this name and time match? wall_ms 0: it has no time. */
+/* Does a row with this name and time match? wall_ms 0: the row has no time. */
 bool listing_matches(const struct listing *listing, struct slice name, int64_t wall_ms);
 /*
- * May another row be added? With --sort all rows are gathered first. False: the limit is reached; the list is cut.
+ * May another row be added? With --sort, always: rows are cut after sorting. False: the limit is reached, and the list
+ * is cut.
  */
 bool listing_wants(struct listing *listing);
 /* Sort and cut the rows as wanted. */
 enum err listing_sort(struct cli *cli, struct listing *listing, struct records *records);
-/* If the list was cut, say so on standard error, with the command that shows more. what: such as "run". */
+/* If the list was cut, print that on standard error, with the command that shows more rows. what: such as "run". */
 void listing_tell(struct cli *cli, const struct listing *listing, const char *what);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Follows the output of a run. A subscription tells of jobs that start and end; a second connection reads the logs of
- * those that run, again and again. After a lost connection all rows come again, and reading goes on where it stood.
+ * Follows the output of a run. A subscription reports jobs that start and end; on a second connection the logs of
+ * running jobs are read again and again. After a lost connection the master sends all rows again, and reading continues
+ * at the old offsets.
  */
 #include "base/clock.h"
 #include "cli/ask/ask.h"
@@ -10,7 +11,7 @@
 #include "proto/limits.h"
 
 #define RECONNECT_MS 60000
-#define ASKED_MOST   256                 /* logs that are asked again in a tick */
+#define ASKED_MOST   256                 /* most logs that are asked again in one tick */
 
 static void take_run(struct many *many, const struct rec_run_row *row)
 {
@@ -47,7 +48,7 @@ static enum err take_frame(struct many *many, const struct incoming *frame, uint
 	return err;
 }
 
-/* Take the rows that come, until this time. */
+/* Take rows of the subscription until this time. */
 static enum err take_rows(struct many *many, uint64_t id, int64_t until_ns)
 {
 	for (;;) {
@@ -63,7 +64,7 @@ static enum err take_rows(struct many *many, uint64_t id, int64_t until_ns)
 	}
 }
 
-/* Whole runs are followed to their end, jobs to theirs. */
+/* Have all wanted jobs ended? A whole run must have ended itself, because jobs may still be added. */
 static bool all_ended(const struct many *many)
 {
 	if (!many->known || many->log_count > 0)
@@ -79,7 +80,7 @@ static bool all_ended(const struct many *many)
 	return many->seen > 0;
 }
 
-/* Follow on one connection. *caught_up: the past was printed. */
+/* Follow on one connection. *caught_up: set when the output so far has been printed. */
 static enum err follow_connected(struct many *many, bool *caught_up)
 {
 	struct msg_subscribe msg = { .what = QUERY_JOBS, .run = many->targets->at[0].run };

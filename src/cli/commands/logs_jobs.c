@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whose logs are wanted. Of each job only a few facts are kept, and each attempt with output has a log until it is read. */
+/*
+ * Finds the logs that are wanted. A few facts are kept for each job, and each attempt with output has a log until it is
+ * read.
+ */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ask/ask.h"
@@ -46,7 +49,7 @@ struct attempt_log *many_log_begin(struct many *many, struct logged_job *job)
 	log->lines.streams[0].known = log->lines.streams[1].known = true;
 	log->source.order = job->job;    /* of equal times */
 	log->job = job;
-	log->source.at_end = true;       /* not asked for yet */
+	log->source.at_end = true;       /* this log wasn't asked for yet */
 	log->ended_ms = job->ended_ms;
 	if (many->log_count == many->log_room) {
 		many->log_room = many->log_room ? 2 * many->log_room : 64;

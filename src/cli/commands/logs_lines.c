@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Makes lines of the records of many logs, and marks each with its job. A line is printed when it is whole, so lines of
- * two jobs never mix. Text goes to a terminal escaped; to a file it goes unchanged, behind its mark.
+ * Turns the records of many logs into lines marked with their jobs. A line is printed when it is complete, so lines of
+ * two jobs never mix. On a terminal the text is escaped; in a file it stands unchanged behind its mark.
  */
 #include <inttypes.h>
 
@@ -14,7 +14,7 @@
 #include "cli/show/look.h"
 
 #define LINE_LONGEST 8192                /* a longer line is printed in parts */
-#define MARK_WIDEST  32                  /* a longer mark stands out of line */
+#define MARK_WIDEST  32                  /* a longer mark isn't padded with the others */
 
 /* ---- marks ---- */
 
@@ -145,7 +145,10 @@ static struct buf *line_place(struct line_sink *sink)
 	return place;
 }
 
-/* Search a copy with a NUL behind it: the line goes on in memory, and some systems look for a NUL there nevertheless. */
+/*
+ * Search a copy that ends with a NUL: the line itself continues in memory, and regexec of some systems looks for a NUL
+ * despite its length argument.
+ */
 static bool matches(struct line_sink *sink, struct slice text)
 {
 	regmatch_t match = { .rm_so = 0, .rm_eo = (regoff_t)text.len };
@@ -216,7 +219,7 @@ void lines_take(struct line_sink *sink, struct lines_of *of, const struct rec_ou
 
 	if ((sink->options->only_stdout && stream == 1) || (sink->options->only_stderr && stream == 0) || text.len == 0)
 		return;
-	/* The kept end of the log may overlap with what was already shown of the live tail: take only the new part. */
+	/* The kept end of the log may overlap with live tail that was already printed: take only the new part. */
 	if (state->known && end <= state->next)
 		return;
 	if (state->known && piece->offset < state->next)
@@ -239,7 +242,7 @@ void lines_damage(struct line_sink *sink, struct lines_of *of, struct slice what
 	cli_note(sink->cli, "[%s]", buf_cstr(&text));
 	buf_free(&text);
 	sink->damaged = true;
-	/* It is unknown how many bytes of each stream are missing. */
+	/* Damage: the number of missing bytes in each stream is unknown. */
 	of->streams[0].known = of->streams[1].known = false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The logs of many jobs as one. First all that is there, in order of time; then, with follow, what comes, until the run
- * has ended.
+ * The logs of many jobs as one: first all existing output, in order of time; then, with follow, new output until the
+ * run has ended.
  */
 #include "cli/commands/logs_many.h"
 
@@ -138,7 +138,7 @@ static enum err read_jobs(struct many *many, uint64_t run)
 	return err == ERR_NONE && many->options->try_no != 0 ? many_take_tries(many, run) : err;
 }
 
-/* Each name must be that of a job. Where only failed jobs are wanted, it may be of others. */
+/* Check that each name is that of a job. A job that didn't fail is no error if only failed jobs are wanted. */
 static enum err check_names(struct many *many)
 {
 	for (size_t i = 0; i < many->targets->count && !many->options->failed; i++) {

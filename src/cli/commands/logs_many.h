@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Shared by the parts of printing the logs of many jobs: logs_many.c prints what is there, logs_jobs.c knows whose logs
- * are wanted, logs_start.c where to begin in them, logs_follow.c takes what comes.
+ * Shared by the files that print logs of many jobs: logs_many.c prints existing output, logs_jobs.c knows which logs
+ * are wanted, logs_start.c finds where to begin in them, logs_follow.c reads new output.
  */
 #ifndef TITAN_CLI_LOGS_MANY_H
 #define TITAN_CLI_LOGS_MANY_H
@@ -10,63 +10,68 @@
 #include "cli/commands/logs_internal.h"
 
 #define LOGS_TICK_MS 200
-#define LOGS_LATE_MS 2000                /* the last output of an attempt may come so much later than its end */
+#define LOGS_LATE_MS 2000                /* the last output of an attempt may arrive this much later than its end */
 
-struct logged_job {                      /* what is known of a job whose output is wanted */
+struct logged_job {                      /* a job whose output is wanted */
 	uint64_t run, job, epoch, round, pass, tries, out_bytes;
 	int64_t started_ms, ended_ms;
 	char *name;
-	bool over;                       /* its latest attempt has ended */
-	struct attempt_log *log;         /* of that attempt; NULL: nothing to read yet, or all was read */
+	bool over;                       /* the job's latest attempt has ended */
+	struct attempt_log *log;         /* log of that attempt; NULL: no output yet, or all of it was read */
 	bool read;                       /* all was read */
 };
 
 struct attempt_log {
-	struct log_source source;        /* first: the merge gives it back */
+	struct log_source source;        /* must be the first member: the merge returns a pointer to it */
 	struct lines_of lines;
 	struct logged_job *job;          /* NULL: the job has a newer attempt */
 	bool over;
-	int64_t ended_ms;                /* 0: it runs */
+	int64_t ended_ms;                /* end of the attempt; 0: it runs */
 	uint64_t out_bytes;
-	int64_t over_ns;                 /* when that was seen */
+	int64_t over_ns;                 /* when the end was first seen */
 };
 
 struct many {
-	struct cli *cli;                 /* in follow: the subscription */
+	struct cli *cli;                 /* with follow: the connection with the subscription */
 	struct cli side;                 /* for reading logs */
 	const struct logs_options *options;
 	const struct targets *targets;
 	struct line_sink sink;
 	struct log_merge merge;
-	struct logged_job **jobs;        /* with follow: by index; NULL: not wanted, or not known yet */
+	struct logged_job **jobs;        /* with follow: jobs by index; NULL: not wanted, or not known yet */
 	size_t job_count, job_room;
-	struct attempt_log **logs;       /* those that aren't read to their end */
+	struct attempt_log **logs;       /* logs that aren't read to their ends */
 	size_t log_count, log_room, asked;
-	uint64_t pruned, subruns, seen;  /* jobs without output: their logs are gone; their work is another run; all */
+	/* numbers of jobs whose logs are gone, of jobs that are sub-runs, and of all jobs seen */
+	uint64_t pruned, subruns, seen;
 	int64_t pruned_ms, run_ended_ms;
-	bool known;                      /* all rows have come */
+	bool known;                      /* all rows of the snapshot have come */
 };
 
-/* logs_jobs.c: take what a row says of a job, and keep it at this place. Its attempt gets a log when it may have output. */
+/* logs_jobs.c: record what a row says about a job with this index. An attempt gets a log when it may have output. */
 void many_take_row(struct many *many, const struct rec_job_row *row, size_t at);
-/* logs_tries.c: with --try, replace the logs of the last tries of a run's jobs by those wanted, or add all earlier ones. */
+/*
+ * logs_tries.c: with --try, replace the logs of a run's last tries by those of the wanted tries, or add all earlier
+ * ones.
+ */
 enum err many_take_tries(struct many *many, uint64_t run);
 struct attempt_log *many_log_begin(struct many *many, struct logged_job *job);
 void many_log_free(struct attempt_log *log);
 void many_free(struct many *many);
 
-/* logs_start.c: skip what is older than wanted: whole logs, and the beginnings of others. */
+/* logs_start.c: skip what is older than wanted: whole logs, or their beginnings. */
 enum err many_seek_start(struct many *many);
 
 /* logs_many.c */
-/* Print what is there, in order of time, and wait a moment for the last output of jobs that have just ended. */
+/* Print existing output in order of time, and wait a moment for late output of jobs that have just ended. */
 enum err many_catch_up(struct many *many);
-/* Ask again for at most so many logs that were at their end. */
+/* Ask again for at most this many logs that were at their ends. */
 void many_ask_again(struct many *many, size_t most);
-enum err many_drain(struct many *many);          /* print all that the logs have at this moment */
-void many_end_logs(struct many *many, bool all); /* end the logs that are read; all: also those that may get more */
+enum err many_drain(struct many *many);          /* print everything that the logs have at the moment */
+/* close logs that were read to the end; all: also logs that may still get output */
+void many_end_logs(struct many *many, bool all);
 
-/* logs_follow.c: print all that is there and that comes, until the run or the named jobs have ended. */
+/* logs_follow.c: print existing and new output until the run or the named jobs have ended. */
 enum err many_follow(struct many *many);
 
 #endif

@@ -22,7 +22,7 @@
 
 struct log_stream {                      /* standard output or standard error of the job */
 	struct buf line;                 /* text that isn't printed yet */
-	bool inside;                     /* the printed text ends within a line */
+	bool inside;                     /* the text printed so far ends within a line */
 	bool known;                      /* next is valid; false if reading began in the middle */
 	uint64_t next;                   /* offset of the next byte expected; a higher one means a gap */
 };
@@ -31,7 +31,7 @@ struct log_printer {
 	struct cli *cli;
 	bool only_stdout, only_stderr, times;
 	struct log_stream streams[2];
-	struct log_stream *cursor;       /* the stream whose unfinished line the cursor is in, or NULL */
+	struct log_stream *cursor;       /* the stream with the unfinished line at the cursor, or NULL */
 	struct buf out;
 	uint64_t missing;                /* bytes missing in total; each gap is reported at its place */
 	uint64_t skip;                   /* lines to skip before the wanted ones */
@@ -104,7 +104,8 @@ static void put_rest(struct log_printer *printer)
 }
 
 /*
- * Report missing bytes at their place. Bytes that the live tail skips may still be kept in the end: don't count them.
+ * Report missing bytes at their place. Bytes that the live tail skipped may still come with the kept end of the log:
+ * don't count them.
  */
 static void put_gap(struct log_printer *printer, int stream, uint64_t bytes, bool live_tail)
 {
@@ -137,7 +138,7 @@ static void put_piece(struct log_printer *printer, const struct rec_output *piec
 
 	if ((printer->only_stdout && stream == 1) || (printer->only_stderr && stream == 0) || text.len == 0)
 		return;
-	/* The kept end of the log may overlap with what was already shown of the live tail: print only the new part. */
+	/* The kept end of the log may overlap with live tail that was already printed: print only the new part. */
 	if (state->known && end <= state->next)
 		return;
 	if (state->known && piece->offset < state->next)
@@ -167,7 +168,7 @@ static void put_damage(struct log_printer *printer, struct slice what)
 	cli_note(printer->cli, "[%s]", buf_cstr(&text));
 	buf_free(&text);
 	printer->damaged = true;
-	/* It is unknown how many bytes of each stream are missing. */
+	/* Damage: the number of missing bytes in each stream is unknown. */
 	printer->streams[0].known = printer->streams[1].known = false;
 }
 
@@ -199,7 +200,7 @@ static enum err print_some(struct log_printer *printer, struct log_reader *reade
 	return err;
 }
 
-/* With follow, wait for a master that is gone, and go on; otherwise return the error. */
+/* With follow, wait until a lost master is back and continue; otherwise return the error. */
 static enum err survive(struct cli *cli, enum err err, bool follow)
 {
 	if (err != ERR_UNREACHABLE || !follow)
@@ -216,7 +217,7 @@ static void start_streams(struct log_printer *printer, bool from_beginning)
 	}
 }
 
-/* Print until the job has ended and all its output is here. Without follow, wait only a moment for late output. */
+/* Print until the job has ended and all its output has come. Without follow, wait only a moment for late output. */
 static enum err print_attempts(struct log_printer *printer, const struct selector *selector,
 			       struct rec_job_row *job, bool follow, uint64_t lines)
 {
@@ -275,7 +276,7 @@ static enum err print_attempts(struct log_printer *printer, const struct selecto
 	return ERR_NONE;
 }
 
-/* Left before the job ended: say how to come back. */
+/* The person left before the job ended: print the command to come back. */
 static void note_running(struct cli *cli, const struct selector *selector)
 {
 	struct buf name = { 0 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where to begin in the logs of many jobs, if only the newest lines are wanted: found from the ends of the logs. */
+/*
+ * Finds where to begin in the logs of many jobs if only the newest lines are wanted, by reading the logs from their
+ * ends.
+ */
 #include <stdlib.h>
 
 #include "cli/ask/logtail.h"
 #include "cli/commands/logs_many.h"
 
-#define TIMES_MOST 1000000               /* with more lines wanted, logs are read from the beginning */
+#define TIMES_MOST 1000000               /* if more lines are wanted, logs are read from the beginning */
 
 unsigned logs_streams(const struct logs_options *options)
 {
@@ -20,7 +23,7 @@ static int newest_first(const void *a, const void *b)
 	return one != other ? (one > other ? -1 : 1) : (left->lines.mark.job > right->lines.mark.job) - (left->lines.mark.job < right->lines.mark.job);
 }
 
-/* With --tail: find the time of the oldest line wanted. The logs of the jobs that ended last are read first. */
+/* With --tail: find the time of the oldest wanted line. The logs of jobs that ended last are read first. */
 static enum err find_start(struct many *many, int64_t *ret_ms)
 {
 	struct log_times times = { .most = (size_t)many->options->tail };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The logs of earlier tries. A number counts in the latest round of a job, and in the latest pass of its loop; all stands
- * for every try whose outcome is kept, of all rounds.
+ * The logs of earlier tries. A try's number counts within the latest round of a job, and within the latest pass of its
+ * loop. "all" means every try whose row is kept, of all rounds.
  */
 #include "base/clock.h"
 #include "base/map.h"
@@ -30,7 +30,7 @@ static void add_log(struct many *many, struct logged_job *job, const struct rec_
 	log->ended_ms = tried->ended_ms;
 }
 
-/* Take away the logs of last tries that aren't wanted. */
+/* Remove the logs of last tries that aren't wanted. */
 static void drop_others(struct many *many)
 {
 	size_t kept = 0;
@@ -64,7 +64,10 @@ enum err many_take_tries(struct many *many, uint64_t run)
 	for (size_t i = 0; err == ERR_NONE && i < count; i++) {
 		struct logged_job *job = map_get(&jobs, rows[i].job);
 
-		/* The last try is already there, from the job's row; while it waits for another, it is kept, too. */
+		/*
+		 * The last try is in the job's row already. While the job waits for another try, it has a row of its
+		 * own too.
+		 */
 		if (!job || rows[i].epoch >= job->epoch)
 			continue;
 		if (many->options->try_no == TRY_ALL || (rows[i].try_no == many->options->try_no && is_of_round(&rows[i], job)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A master of an earlier time: a copy of the store, made while the master works on, put back to then, and a master on it
- * that changes nothing. It lives in the directory past/KEY of the cluster, where KEY is the time, so the next command
- * about the same time finds it. A lock keeps two commands from making the same one.
+ * Starts a master that shows an earlier time: the store is copied while the present master works on, the copy is put
+ * back to that time, and a read-only master serves it. It lives in the directory past/KEY of the cluster, where KEY is
+ * the time, so that the next command about the same time finds it. A lock keeps two commands from making the same one.
  */
 #include "cli/commands/moment.h"
 
@@ -23,7 +23,7 @@
 #include "cli/session/output.h"
 #include "store/store.h"
 
-#define MOMENTS_MAX 8                    /* masters of earlier times at once */
+#define MOMENTS_MAX 8                    /* most masters of earlier times at once */
 #define KEY_SIZE 40
 
 const char *moment_of(const struct cli *cli)
@@ -58,7 +58,7 @@ static void moment_dir(const struct cli *cli, const char *key, struct statedir *
 		ret->dir[0] = '\0';
 }
 
-/* Connect to the master of then, if there is one. It says in the file `at` which time it shows. */
+/* Connect to the master that shows this time, if one runs. Its file `at` has the time. */
 static bool moment_found(struct cli *cli, const struct statedir *then)
 {
 	struct error error;
@@ -73,7 +73,7 @@ static bool moment_found(struct cli *cli, const struct statedir *then)
 	return true;
 }
 
-/* Remove what masters of then left that were killed. Return how many are there. */
+/* Remove the directories of such masters that were killed. Return the number of those that run. */
 static size_t moments_tidy(const struct cli *cli, int past_fd)
 {
 	int fd = openat(past_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -100,7 +100,7 @@ static size_t moments_tidy(const struct cli *cli, int past_fd)
 	return count;
 }
 
-/* Copy the store of the master that serves now. */
+/* Copy the store of the present master. */
 static enum err store_copy_to(struct cli *cli, const char *path)
 {
 	struct msg_backup msg = { .path = slice_str(path) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Commands that show an earlier time (--at) talk to a master of then. */
+/* Commands that show an earlier time (--at) talk to a read-only master that shows the cluster at that time. */
 #ifndef TITAN_CLI_MOMENT_H
 #define TITAN_CLI_MOMENT_H
 
@@ -7,8 +7,8 @@
 
 const char *moment_of(const struct cli *cli);            /* the argument of --at; NULL: the command shows the present */
 /*
- * Connect to a master that shows this time. If none does, copy the store, put the copy back to then, and start a master
- * on it, which ends when nobody has asked for a minute. Sets cli->at_ms.
+ * Connect to a master that shows this time. If there is none, copy the store, put the copy back to that time, and start
+ * a master on it, which ends after a minute without requests. Sets cli->at_ms.
  */
 enum err moment_connect(struct cli *cli, const char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finds the function for the second word of titan OBJECT VERB, and tells what is wrong with a verb or its arguments. */
+/* Finds the function for the verb in titan OBJECT VERB, and reports a wrong verb or wrong arguments. */
 #include "cli/commands/object.h"
 
 #include "base/text.h"

@@ -8,16 +8,17 @@
 struct object_verb {
 	const char *word;
 	int least, most;                 /* number of arguments after the verb; most < 0: any number */
-	const char *needs;               /* those arguments, for errors: "NAME" */
-	int (*run_cb)(struct cli *cli);  /* arguments start at invocation->args[1], unless none was typed */
+	const char *needs;               /* those arguments in error texts, such as "NAME" */
+	/* the verb's arguments start at invocation->args[1], or at args[0] if no verb was typed */
+	int (*run_cb)(struct cli *cli);
 };
 
 /*
- * Run the verb that was typed; without one, the first, which lists. An unknown verb is an error that names the verb
- * that was probably meant, except one that destroys something.
+ * Run the typed verb, or without a verb the first one, which lists. The error for an unknown verb suggests a similar
+ * one, but never one that destroys something.
  */
 int object_run(struct cli *cli, const struct object_verb *verbs, size_t count);
-/* Print cli->error as a wrong use of this command, whose next step is its help. */
+/* Print cli->error as a usage error whose next step is the command's help. */
 int object_usage(struct cli *cli);
 
 #endif

@@ -12,12 +12,12 @@ enum shown_type { SHOWN_INT, SHOWN_TEXT, SHOWN_STATE, SHOWN_TIME, SHOWN_BOOL, SH
 #define OUTPUT(command, words, shape, name) extern const struct table name##_table;
 #include "cli/commands/outputs.def"
 #undef OUTPUT
-extern const struct table job_table;             /* the rows of jobs in RUNS */
-extern const struct table attempt_table;         /* the rows of tries in JOB */
+extern const struct table job_table;             /* rows of the jobs in output of shape RUNS */
+extern const struct table attempt_table;         /* rows of the tries in output of shape JOB */
 
 struct output_info {
 	enum command_id command;
-	const char *words;               /* what was typed after the verb */
+	const char *words;               /* the words typed after the command's name */
 	enum output_shape shape;
 	const struct table *table;
 };

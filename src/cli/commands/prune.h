@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the rules by which a master prunes. */
+/* Reads the rules by which a master prunes ended runs. */
 #ifndef TITAN_CLI_PRUNE_H
 #define TITAN_CLI_PRUNE_H
 
 #include "cli/session/options.h"
 #include "master/master.h"
 
-/* What a master does unless something is set. */
+/* Defaults of the rules. */
 #define PRUNE_EVERY_MS 60000
 #define PAST_MS        (INT64_C(7) * 24 * 3600 * 1000)
 #define PAST_BYTES     (256 << 20)

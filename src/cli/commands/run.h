@@ -8,7 +8,7 @@
 #include "cli/graph/here.h"
 #include "lang/dagline.h"
 
-enum run_source {                        /* where the jobs come from */
+enum run_source {                        /* the places that jobs can come from */
 	FROM_LINE,                       /* -e */
 	FROM_LINES,                      /* --lines */
 	FROM_AGAIN,                      /* --again */
@@ -21,19 +21,19 @@ enum run_source {                        /* where the jobs come from */
 /* Find the one source that was given. The errors say which file can't be run and why. */
 enum err run_source_read(struct cli *cli, enum run_source *ret);
 
-enum err run_check_usage(struct cli *cli, enum run_source source);       /* refuses options that don't go together */
-/* Read the defaults for jobs that don't set these themselves. */
+enum err run_check_usage(struct cli *cli, enum run_source source);       /* Refuse options that exclude each other. */
+/* Read the options that are defaults for jobs without settings of their own. */
 enum err run_read_defaults(struct cli *cli, enum run_source source, struct job_defaults *defaults);
 enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE]);
 
-struct program {                         /* a script or a command, as the only job */
+struct program {                         /* a script or a command that becomes the only job */
 	struct slice name;
 	struct slice_list argv;
 	const struct job_defaults *defaults;
 };
 
 enum err run_program_read(struct cli *cli, enum run_source source, struct program *ret);
-/* Set what the command line says about a job that has no settings of its own. */
+/* Set what the command line says about a job without settings of its own. */
 void run_default_spec(const struct job_defaults *defaults, struct rec_job_spec *ret_spec);
 void run_program_job(const void *program, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec);
 

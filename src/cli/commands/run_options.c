@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The options of titan run: which go together, what they set for every job, and the submit key. */
+/* The options of titan run: which ones exclude each other, what they set for every job, and the submit key. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 	}
 	if (dir == NULL)
 		return ERR_NONE;
-	/* Take an absolute path as it is: the worker may be on another machine. */
+	/* Don't check an absolute path: the worker may be on another machine. */
 	if (dir[0] == '/') {
 		defaults->dir = slice_str(dir);
 		return ERR_NONE;
@@ -157,7 +157,7 @@ static bool changes_jobs(const struct invocation *invocation)
 	return false;
 }
 
-/* Will the output of jobs be printed unchanged? Then nothing else may be on standard output. */
+/* Is the output of jobs printed unchanged? Then nothing else may be printed on standard output. */
 static enum err check_order(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Makes a job of a script or command. Its words go to the worker as a list and never through a shell, so quotes, spaces
- * and newlines in them stay as they are.
+ * Makes a job of a script or command. Its words are sent to the worker as a list and never go through a shell, so
+ * quotes, spaces and newlines in them stay as they are.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "cli/session/options.h"
 #include "proto/limits.h"
 
-/* Write a script's path in full: the job may have another directory than this one. */
+/* Make a script's path absolute: the job may run in another directory. */
 static enum err full_path(struct cli *cli, const char *word, struct slice *ret)
 {
 	char here[PATH_MAX];
@@ -51,7 +51,7 @@ enum err run_program_read(struct cli *cli, enum run_source source, struct progra
 	if (len > LIMIT_COMMAND_MAX)
 		return error_set(&cli->error, ERR_TOO_LARGE, "the command has more than %d bytes; put it into a script",
 				 LIMIT_COMMAND_MAX);
-	/* The name stands for the run, and in a run that already has jobs for the job. */
+	/* The program's name becomes the run's name, or with --into the job's name. */
 	ret->name = slice_str(slash ? slash + 1 : invocation->args[0]);
 	if (name != NULL && option_given(invocation, OPT_run_into))
 		ret->name = slice_str(name);

@@ -78,7 +78,7 @@ static enum err check_script(struct cli *cli, const char *word)
 	return access(word, X_OK) == 0 ? ERR_NONE : fail_neither(cli, word);
 }
 
-/* Would titan run itself take this word as an option? */
+/* Would titan run take this word as one of its own options? */
 static bool is_own_option(const struct command_info *command, const char *word)
 {
 	for (const struct option_info *option = command->options; option->id != OPT_none; option++) {
@@ -93,7 +93,7 @@ static bool is_own_option(const struct command_info *command, const char *word)
 	return false;
 }
 
-/* A person may have meant titan's option. */
+/* Print a note if an option for the program is also an option of titan run, which may have been meant. */
 static void note_own_options(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;

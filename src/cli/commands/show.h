@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the two halves of titan show. */
+/* Shared by the files of titan show. */
 #ifndef TITAN_CLI_SHOW_H
 #define TITAN_CLI_SHOW_H
 
@@ -10,7 +10,7 @@
 
 enum err show_job(struct cli *cli, const struct selector *selector);     /* asks for the job and prints it */
 
-/* show_tries.c: begin the records, and add a row for each try of the job that is known. */
+/* show_tries.c: begin the records, and add a row for each known try of the job. */
 enum err tries_of(struct cli *cli, const struct rec_job_row *job, struct records *records);
 
 #endif

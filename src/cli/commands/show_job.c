@@ -95,7 +95,7 @@ static void number_or_none(struct records *records, uint64_t value)
 		records_none(records);
 }
 
-/* Add the number of the sub-run and of the loop passes; empty cells for a plain command. */
+/* Add the number of the sub-run and of the loop's passes; cells stay empty for a plain command. */
 static void add_work(struct records *records, const struct rec_job_row *job)
 {
 	number_or_none(records, job->child);
@@ -112,7 +112,7 @@ static void add_wants(struct records *records, const struct rec_job_row *job)
 	records_texts(records, job->locks);
 }
 
-/* Such as "pass 3/10, until code == 3, 5s apart". */
+/* Text such as "pass 3/10, until code == 3, 5s apart". */
 static struct slice loop_text(const struct rec_job_row *job, struct arena *arena)
 {
 	struct buf text = { 0 };
@@ -162,7 +162,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, job->command);
 	records_settings(records, job->settings.n > 0 ? &job->settings.at[0] : &(struct rec_job_settings){ 0 });
 	records_text(records, job->gate_message);
-	/* The approvals of a gate that is decided are among the decisions. */
+	/* Once a gate is decided, its approvals are listed among the decisions instead. */
 	if (job->gate_count && state == STATE_APPROVAL)
 		records_number(records, job->gate_have);
 	else
@@ -213,8 +213,8 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 }
 
 /*
- * One fact per line, then a table of the tries if there were several. As JSON it is a list, as of several jobs, and the
- * tries are a list in the job.
+ * Print one fact per line, then a table of the tries if there were several. With --json it is a list with one job,
+ * which has the tries as a list.
  */
 static void print_job(struct cli *cli, const struct records *records, const struct records *tries)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tries of a job, one row each, the oldest first. The last one is in the job's row, unless it waits for another:
- * then the last is among those that are kept.
+ * The tries of a job, one row each, the oldest first. The last try is in the job's row. But while the job waits for
+ * another try, all tries have rows of their own.
  */
 #include "cli/ask/ask.h"
 #include "cli/ask/tries.h"
@@ -38,7 +38,7 @@ static void number_if(struct records *records, bool there, uint64_t value)
 		records_none(records);
 }
 
-/* The words for outcomes are those of job rows. */
+/* Tries have the same words for outcomes as job rows. */
 static struct slice try_outcome(const struct rec_try_row *tried, struct arena *arena)
 {
 	const struct rec_job_row row = {
@@ -82,7 +82,7 @@ enum err tries_of(struct cli *cli, const struct rec_job_row *job, struct records
 	if (err != ERR_NONE)
 		return err;
 	for (size_t i = 0; i < count; i++) {
-		/* Of an earlier time (--at) the job's row tells less than is kept of its tries. */
+		/* With --at the job's row is older than the newest tries that are kept: leave those out. */
 		if (rows[i].epoch > job->epoch || (rows[i].epoch == job->epoch && job_attempt_lives(job_state_checked(job->state))))
 			break;
 		add_try(records, &rows[i], cli_now_ms(cli));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What titan status and titan up both say about the store. */
+/* The alarm about the store that titan status and titan up print. */
 #ifndef TITAN_CLI_STATUS_H
 #define TITAN_CLI_STATUS_H
 
@@ -7,7 +7,7 @@
 #include "cli/session/cli.h"
 #include "proto/message.h"
 
-/* Write an alarm line if STATUS says that the store has little room or none. */
+/* Write an alarm line if the STATUS answer says that the store has little or no room. */
 void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out);
 
 #endif

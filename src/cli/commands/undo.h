@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How an act is taken back. The texts of an act (src/core/acts/acts_words.c) say what it changed; they are read here
- * strictly, so that a text of another form is refused and never guessed.
+ * Finds how an act is taken back. The texts of an act (src/core/acts/acts_words.c) say what it changed. They are parsed
+ * strictly: a text in another form is refused, never guessed at.
  */
 #ifndef TITAN_CLI_UNDO_H
 #define TITAN_CLI_UNDO_H
@@ -10,9 +10,9 @@
 
 struct undo {
 	const struct rec_act_row *act;
-	bool of_run;                     /* the target is a run or its jobs, and not an object */
+	bool of_run;                     /* the target is a run or its jobs; false: it is an object */
 	uint64_t run;
-	struct slice name;               /* of the job or jobs, empty for a whole run; else of the object */
+	struct slice name;               /* name of the job or fan-out, empty for a whole run; or name of the object */
 	struct msg_set set;              /* the inverse of an act on an object */
 	struct msg_act *steps;           /* the inverse of an act on a run or its jobs: one or more acts */
 	size_t step_count;
@@ -21,12 +21,12 @@ struct undo {
 struct undo_values {                     /* the hold or priority of each job of the target, in the order of jobs */
 	uint64_t *at;
 	size_t count;
-	bool same;                       /* all have the value at[0] */
+	bool same;                       /* all jobs have the value at[0] */
 };
 
 /* Read the act's target, and the inverse of an act on an object. Otherwise the error says why it can't be taken back. */
 enum err undo_read(const struct rec_act_row *act, struct undo *ret, struct error *error);
-/* Read "held", "50" or "50*3 70" for that many jobs. */
+/* Parse "held", "50" or "50*3 70" as values of this many jobs. */
 bool undo_read_values(struct slice text, bool priority, size_t job_count, struct arena *arena, struct undo_values *ret);
 
 /* Compare the target's present state with that after the act, and find the inverse of an act on jobs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Compares the present state of an act's target with its state after the act, as the act noted it. If they differ,
- * somebody changed it since, and taking the act back would take back that change, too.
+ * Compares the present state of an act's target with the state that the act recorded. If they differ, something else
+ * changed it since, and an undo would take back that change, too.
  */
 #include <inttypes.h>
 
@@ -82,7 +82,7 @@ static const char *place_word(uint64_t kind, uint64_t state)
 	return state == STANDING_DRAINING ? "draining" : "cordoned";
 }
 
-/* Add the object's state, as the text of an act has it, if the page has the object. */
+/* Add the object's present state in the words of an act's text, if the page has the object. */
 static void object_words(const struct msg_set *set, const struct msg_snapshot *page, struct buf *out)
 {
 	for (size_t i = 0; i < page->workers.n; i++)
@@ -129,7 +129,10 @@ static enum err check_object(struct cli *cli, struct undo *undo)
 			object_words(&undo->set, &page, &now);
 		query.cursor = page.cursor;
 	} while (err == ERR_NONE && query.cursor != 0);
-	/* Of a schedule and of a lock the first word counts: the rest changes by itself. A pool that isn't listed is active. */
+	/*
+	 * For a schedule and a lock, compare only the first word, because the rest changes by itself. A pool that isn't
+	 * listed is active.
+	 */
 	if (undo->set.kind == OBJECT_SCHEDULE || undo->set.kind == OBJECT_LOCK)
 		then.len = then.len < 4 ? then.len : undo->set.kind == OBJECT_LOCK ? 4 : 6;
 	if (undo->set.kind == OBJECT_POOL && now.len == 0)

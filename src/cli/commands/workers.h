@@ -5,7 +5,9 @@
 
 #include "cli/session/cli.h"
 
-/* Does this command become a worker? So does one without a verb that replaces a guardian of an older version. */
+/*
+ * Does this command become a worker? Without a verb it does so only if a guardian replaces itself by another version.
+ */
 bool worker_starts(const struct invocation *invocation);
 int workers_list(struct cli *cli);
 int workers_show(struct cli *cli);

@@ -27,7 +27,7 @@
 #define READY_FD 3
 #define READY_FD_TEXT "3"
 
-/* Give the daemon an absolute path to its state directory: it changes to another directory. */
+/* Give the daemon an absolute path to its state directory, because it changes its working directory. */
 static void set_state_dir(const struct statedir *statedir)
 {
 	char dir[PATH_MAX];
@@ -47,7 +47,8 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 	int null_fd;
 
 	/*
-	 * Move these out of the way of the dup2 calls below: if a stream was closed, they may have a standard number.
+	 * Move the descriptors to higher numbers: if a standard stream was closed they may have its number, which dup2
+	 * below would overwrite.
 	 */
 	log_fd = fcntl(log_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	ready_fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
@@ -66,7 +67,7 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 	_exit(EXIT_NO_EXEC);
 }
 
-/* Wait for the daemon. Return 1: ready; 0: it closed the descriptor without a word; -1: timeout. */
+/* Wait for the daemon. Return 1: it is ready; 0: it closed the descriptor without reporting; -1: timeout. */
 static int wait_ready(int fd)
 {
 	int64_t until = clock_mono_ns() + READY_MS * NS_PER_MS;
@@ -120,7 +121,7 @@ static const char *without(const char *prefix, const char *line)
 	return strncmp(line, prefix, strlen(prefix)) == 0 ? line + strlen(prefix) : line;
 }
 
-/* Make an error from the last lines of the daemon's log: the error text, perhaps with a next command. */
+/* Make an error from the last lines of the daemon's log: the error text, and the next command if there is one. */
 static enum err tell_failure(const char *verb, const char *log_path, off_t log_from, int status, struct error *error)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;

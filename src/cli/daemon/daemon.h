@@ -11,9 +11,9 @@
 #define LOCAL_WORKER "local"
 
 /*
- * Start "titan VERB MORE.." as a daemon in a session of its own; its output goes to a file in the state directory.
- * Returns when the daemon is ready. Otherwise the error has the end of its output; ERR_BUSY: another one runs. ret_pid
- * may be NULL.
+ * Start "titan VERB MORE.." as a daemon in a session of its own, with its output in a file of the state directory.
+ * Returns when the daemon is ready, or with an error that quotes the end of its output. ERR_BUSY: another daemon runs.
+ * ret_pid may be NULL.
  */
 enum err daemon_start(const struct statedir *statedir, const char *verb, const char *log_name, const char *const *more,
 		      pid_t *ret_pid, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Watches whether a daemon is gone. It isn't our child, so the kernel doesn't notify us. */
+/* Watches whether a daemon is gone. The daemon isn't a child of this process, so the kernel sends no notification. */
 #include "cli/daemon/process.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static bool process_gone(uint64_t pid)
 
 	if (pid == 0 || pid > INT32_MAX)
 		return true;
-	/* In titan demo the process is our child, so we must reap it. */
+	/* In titan demo the process is a child of this one, so it must be reaped. */
 	waitpid((pid_t)pid, NULL, WNOHANG);
 	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 		return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The dashboard's loop: passes messages, keys, signals and time to tui/app.h, and sends out its pictures and requests.
- * It sleeps until something happens. It draws at most every 33 ms, but a key's effect at once, and skips pictures
+ * The dashboard's loop: passes messages, keys, signals and time to tui/app.h, and sends its pictures and requests out.
+ * It sleeps until something happens. It draws at most every 33 ms, but draws a key's effect at once, and skips pictures
  * while the terminal is slow. It ends when the person quits or the terminal is gone.
  */
 #include "cli/dash/dash_internal.h"
@@ -79,7 +79,7 @@ static enum err parse_view(const char *text, enum view *ret_view, struct error *
 static void lost(struct dash *dash, const struct error *error)
 {
 	if (dash->options->dump_file) {
-		dash->error = *error;    /* --dump-screen shows the present, so it doesn't wait for a master */
+		dash->error = *error; /* --dump-screen shows the present moment, so it doesn't wait for a lost master */
 		dash->quit = true;
 	}
 	steady_link_lost(&dash->link, dash_now_ms(dash));
@@ -169,7 +169,7 @@ static void draw(struct dash *dash)
 		dash->quit = true;
 }
 
-/* How long the loop may sleep if nothing comes from outside; -1: for ever. */
+/* How long the loop may sleep if no message, key or signal comes; -1: for ever. */
 static int sleep_ms(const struct dash *dash)
 {
 	int64_t now_ns = clock_mono_ns(), wait = app_wait_ms(dash->app, dash_now_ms(dash));
@@ -226,7 +226,7 @@ static void wait_for_events(struct dash *dash)
 		steady_link_retry(&dash->link);
 }
 
-/* Write the picture. A device or pipe is written directly: a rename would replace it by a file. */
+/* Write the picture. A device or pipe is written directly, because a rename would replace it by a file. */
 static int write_picture(const char *path, const struct buf *text)
 {
 	struct stat status;

@@ -21,11 +21,11 @@ struct dash_options {                    /* options as typed; NULL: not given */
 	uint64_t run;                    /* run to select; 0: the newest */
 	const char *dump_file; /* --dump-screen: write the last picture to this file ("-" is stdout), use no terminal */
 	bool dump_styles;                /* include colours and attributes in the dump */
-	const char *size;                /* size of the picture, WxH; default 80x24 */
-	const char *clock;               /* fixed time for the picture: 2026-11-18T14:02:30Z */
+	const char *size;                /* size of the dumped picture as WxH; default 80x24 */
+	const char *clock;               /* fixed time for the dumped picture, such as 2026-11-18T14:02:30Z */
 	bool exit_idle;                  /* --exit-after=idle: leave when all requested data is drawn */
-	struct session *session;         /* where commands typed after : run */
-	const char *cluster;             /* the cluster that they are about; NULL: the default one */
+	struct session *session;         /* session in which commands typed after : run */
+	const char *cluster;             /* cluster that those commands are about; NULL: the default one */
 };
 
 /* Return the exit status; error is set if it isn't 0. */

@@ -23,10 +23,10 @@ struct dash {
 	struct steady_link link;
 	int signals;
 	sigset_t old_mask;
-	int64_t escape_ns;               /* when an incomplete key sequence came from the keyboard */
+	int64_t escape_ns;               /* when the keyboard sent an incomplete key sequence */
 	int64_t frame_ns;                /* when the last picture was drawn */
 	bool pressed, more, quit;
-	struct error error;              /* why no picture could be made */
+	struct error error;              /* the reason why no picture could be made */
 };
 
 /* dash.c */
@@ -39,9 +39,9 @@ void dash_read_signals(struct dash *dash);
 enum err dash_open_terminal(struct dash *dash, struct error *error);
 void dash_close_terminal(struct dash *dash);             /* may be called when only some parts are open */
 void dash_read_keys(struct dash *dash);
-void dash_expire_keys(struct dash *dash); /* takes an incomplete key sequence as it is: nothing more came */
+void dash_expire_keys(struct dash *dash); /* Take an incomplete key sequence as it is, because nothing more came. */
 void dash_suspend(struct dash *dash);
-/* Leave the screen to a command until a person has read what it printed. */
+/* Run a command on the plain terminal, and return to the dashboard when the person has read its output. */
 void dash_command(struct dash *dash, struct slice text);
 
 #endif

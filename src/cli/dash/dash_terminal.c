@@ -12,7 +12,7 @@
 #include "cli/dash/dash_internal.h"
 #include "cli/repl/repl.h"
 
-#define GONE_MS     500                  /* how long to try to write the last bytes to a terminal */
+#define GONE_MS     500 /* how long to try to write the last bytes to a terminal that doesn't take them */
 
 enum err dash_catch_signals(struct dash *dash, struct error *error)
 {

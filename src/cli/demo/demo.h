@@ -9,10 +9,10 @@
 
 struct demo {
 	struct cli *cli;
-	char parent[PATH_MAX];           /* directory in which dir is made */
+	char parent[PATH_MAX];           /* the directory in which dir was made */
 	char dir[PATH_MAX];              /* holds everything; removed at the end */
 	pid_t master, worker;            /* 0: not running */
-	bool pulled;                     /* the demo has killed the master */
+	bool pulled;                     /* the demo has already killed the master */
 	uint64_t run;
 };
 
@@ -22,11 +22,11 @@ enum err demo_start_master(struct demo *demo);
 void demo_kill_master(struct demo *demo);
 /* End the daemons in order. ERR_INVALID: a process of the demo still runs. */
 enum err demo_leave(struct demo *demo);
-/* Kill and remove whatever is left. Always the last call; there may be nothing left. */
+/* Kill and remove whatever is left, if anything. Always the last call. */
 void demo_clear(struct demo *demo);
 
 extern const char demo_graph[];
-/* Check that every job ended as expected, wrote its line exactly once and has a log. Say what is wrong. */
+/* Check that every job ended as expected, wrote its line exactly once and has a log. The error says what is wrong. */
 enum err demo_check(struct demo *demo);
 
 #endif

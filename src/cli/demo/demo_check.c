@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The graph of titan demo, and the check of its result. The graph and the list of expected ends belong together. */
+/* The graph of titan demo, and the check of its result: the list of expected ends must fit the graph. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

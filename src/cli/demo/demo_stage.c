@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The stage of titan demo: a cluster in a temporary directory. Processes of the demo have this directory in their
- * environment, so at the end all of them can be found.
+ * The cluster of titan demo, in a temporary directory. All processes of the demo have this directory in their
+ * environment, so that they can be found at the end.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -73,7 +73,8 @@ enum err demo_stage(struct demo *demo)
 }
 
 /*
- * Does the process have the demo's directory in its environment? This process doesn't: /proc shows the old environment.
+ * Does the process have the demo's directory in its environment? This process itself doesn't: /proc shows the
+ * environment that it was started with.
  */
 static bool is_ours(const struct demo *demo, const char *pid)
 {
@@ -88,7 +89,10 @@ static bool is_ours(const struct demo *demo, const char *pid)
 	return ours;
 }
 
-/* Send a signal to each process of the demo (0: none). Return how many there are. Zombies have no environment. */
+/*
+ * Send a signal (0: none) to each process of the demo, and return their number. Zombies have no environment, so they
+ * don't count.
+ */
 static size_t find_ours(const struct demo *demo, int signal_no)
 {
 	DIR *proc = opendir("/proc");
@@ -135,7 +139,7 @@ enum err demo_leave(struct demo *demo)
 	return ERR_NONE;
 }
 
-/* Let the worker end with its jobs: a killed one would leave the control groups of its jobs behind. */
+/* Let the worker end together with its jobs: a killed worker would leave the control groups of its jobs. */
 static void end_worker(struct demo *demo)
 {
 	if (demo->worker == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Turns the end of a run into an exit status; asks the master for the rows it needs. */
+/* Turns the end of a run into an exit status, with queries to the master for the rows that decide. */
 #include "cli/follow/exit_status.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "cli/session/options.h"
 #include "cli/show/row_words.h"
 
-#define EXIT_NOT_STARTED 126             /* as of a shell that can't start a command */
+#define EXIT_NOT_STARTED 126             /* the status with which a shell reports a command that it can't start */
 #define EXIT_NOT_FOUND 127
 
 int failed_run_status(const struct rec_run_row *run, const struct rec_job_row *jobs, size_t job_count)
@@ -42,7 +42,7 @@ int first_exit_code(const struct rec_job_row *jobs, size_t job_count)
 	return first->outcome == OUTCOME_SIGNAL ? 128 + (int)(first->code & 127) : (int)first->code;
 }
 
-/* The status of a failed run without --propagate. Its jobs are asked for only if some failures are forgiven. */
+/* The status of a failed run without --propagate. Jobs are queried only if some failures are forgiven. */
 static int plain_status(struct cli *cli, uint64_t run)
 {
 	struct rec_job_row *jobs = NULL;

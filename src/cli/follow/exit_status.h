@@ -7,15 +7,15 @@
 #include "proto/message.h"
 #include "proto/states.h"
 
-/* Exit status for a run that has ended; "denied" if a refused gate is all that went wrong. Asks the master. */
+/* Exit status of an ended run; "denied" if a denied gate is all that went wrong. Queries the master. */
 int run_exit_status(struct cli *cli, uint64_t run, enum run_state state);
 
 /*
- * Exit code of the job that failed first, or 128 plus the number of the signal that ended it, or for a command that
- * couldn't be started 127 if it wasn't found, else 126. 0: there is none.
+ * The exit code of the job that failed first; 128 plus the number of its signal; or if its command couldn't be started,
+ * 127 if the command wasn't found, else 126. 0: no job has such a code.
  */
 int first_exit_code(const struct rec_job_row *jobs, size_t job_count);
-/* Exit status for a failed run. jobs say which failures are forgiven; they may be missing if the run has none such. */
+/* Exit status of a failed run. jobs tell which failures are forgiven; they may be missing if none is. */
 int failed_run_status(const struct rec_run_row *run, const struct rec_job_row *jobs, size_t job_count);
 
 #endif

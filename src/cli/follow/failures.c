@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names the jobs that failed first and prints the end of their output. */
+/* Prints the jobs that failed first, with the end of their output. */
 #include "cli/follow/failures.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "cli/show/row_words.h"
 
 struct failures {
-	struct rec_job_row first[FAILURES_KEPT]; /* those that ended first, in this order */
+	struct rec_job_row first[FAILURES_KEPT]; /* the jobs that failed first, in the order of their ends */
 	size_t kept;
 	uint64_t count;
 	struct arena *arena;
@@ -116,7 +116,7 @@ void tell_failures(struct cli *cli, uint64_t run)
 	if (failures.count > failures.kept)
 		buf_addf(&out, "and %" PRIu64 " more failed jobs: titan show %" PRIu64 "\n", failures.count - failures.kept, run);
 	cli_tell(cli, buf_slice(&out));
-	cli->error = before;     /* the run failed, whatever became of these questions */
+	cli->error = before;     /* keep the run's error, even if the queries here failed */
 	buf_free(&out);
 	arena_free(&arena);
 }

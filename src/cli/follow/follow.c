@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keeps the latest row of each job of a run, from a subscription that is resumed after a lost connection. What changed
- * during the loss is the difference between old and new rows. The master sends the changed rows; if it can't tell, all
- * rows.
+ * Keeps the latest row of each job of a run. The rows come from a subscription that is resumed after a lost connection.
+ * Then the master sends the rows that changed meanwhile, or all rows if it doesn't know; comparing them with the old
+ * rows shows what happened.
  */
 #include "cli/follow/follow_internal.h"
 
@@ -109,7 +109,8 @@ static void take_jobs(struct follow *follow, const struct rec_job_row *rows, siz
 			show_change(follow, job, from);
 		}
 		if (job)
-			job->row.gate_message = slice_make(NULL, 0); /* already shown; the bytes belong to the frame */
+			/* The gate's message was already shown; its bytes belong to the frame, which is about to go. */
+			job->row.gate_message = slice_make(NULL, 0);
 	}
 }
 

@@ -11,18 +11,22 @@ struct follow;                           /* a run that is being followed */
 enum follow_what { FOLLOW_CHANGES, FOLLOW_OUTPUT };
 
 struct follow_options {
-	enum follow_what what;           /* FOLLOW_OUTPUT: print the output of jobs, in their order, instead of changes */
-	/* Called a few times a second with the number of jobs that have ended and that run. May be NULL. */
+	/* FOLLOW_OUTPUT: print the output of the jobs in their order, instead of their changes */
+	enum follow_what what;
+	/* Called a few times a second with the numbers of jobs that have ended and that run. May be NULL. */
 	enum err (*tick_cb)(struct follow *follow, uint64_t ended, uint64_t running, void *arg);
-	/* Called when the master is gone; the connection is tried again after it returns. May be NULL. */
+	/* Called when the master is gone; when it returns, the connection is tried again. May be NULL. */
 	enum err (*lost_cb)(struct follow *follow, void *arg);
 	void *arg;
 	bool passing;                    /* the run will soon be deleted: suggest no next command */
 };
 
-void follow_say(struct follow *follow, const char *text);        /* prints a line among the others */
+void follow_say(struct follow *follow, const char *text);        /* print a line among those of the run */
 
-/* Show the run on standard output until it has ended. Signals detach (ERR_INTERRUPTED). A lost master is waited for. */
+/*
+ * Show the run on standard output until it has ended. Signals end only the following (ERR_INTERRUPTED). A lost master
+ * is waited for.
+ */
 enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *options,
 		    enum run_state *ret_state);
 /* follow_run as a command: print messages, and return the exit status. */

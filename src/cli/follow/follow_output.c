@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Prints the output of a followed run's jobs in the order of the jobs: their standard output to standard output, the
- * rest to standard error. The output of a run with one job is printed as it comes; of several jobs, each one's when it
- * has ended and all before it are printed. On a terminal text from jobs is escaped, elsewhere it goes out unchanged.
+ * Prints the output of a followed run in the order of its jobs: what jobs wrote to standard output goes to standard
+ * output, the rest to standard error. The output of a run's only job is printed as it comes; with several jobs, each
+ * one's is printed when it has ended and all before it are printed. On a terminal, text from jobs is escaped.
  */
 #include <inttypes.h>
 
@@ -21,15 +21,15 @@
 #define LINE_LONGEST 8192                /* on a terminal a longer line is printed in parts */
 
 struct follow_stream {
-	struct buf text;                 /* not printed yet: on a terminal only whole lines are escaped and printed */
+	struct buf text; /* text not printed yet: on a terminal only whole lines are escaped and printed */
 	uint64_t next;                   /* offset of the next byte expected; a higher one means a gap */
 };
 
 struct follow_output {
 	size_t next;                     /* index of the job whose output comes next */
 	struct log_reader reader;
-	bool fresh;                      /* the job's attempt was chosen, and reader is about it */
-	int64_t late_ns;                 /* when this job was first seen without all of its output; 0: not yet */
+	bool fresh;                      /* the attempt of the present job was chosen, and reader reads its log */
+	int64_t late_ns;                 /* when the ended job was first found to lack some output; 0: not yet */
 	struct follow_stream streams[2];
 };
 
@@ -47,7 +47,7 @@ static void put(struct follow *follow, int stream, struct buf *text)
 	buf_clear(text);
 }
 
-/* Print what is complete; all: also an unfinished line. */
+/* Print all complete lines; with all, also an unfinished one. */
 static void put_stream(struct follow *follow, int stream, bool all)
 {
 	struct buf *text = &follow->output->streams[stream].text, shown = { 0 };
@@ -97,7 +97,7 @@ static void take_piece(struct follow *follow, const struct rec_output *piece)
 	buf_add_slice(&state->text, text);
 }
 
-/* Print what there is of the job's output. A job that wrote nothing yet has no log. */
+/* Print the new output of the present job. A job that hasn't written anything has no log. */
 static enum err read_on(struct follow *follow)
 {
 	struct follow_output *output = follow->output;
@@ -145,7 +145,7 @@ static bool is_late(struct follow_output *output, const struct rec_job_row *row)
 	return clock_mono_ns() - output->late_ns < LATE_MS * NS_PER_MS;
 }
 
-/* Print the output of the next job as far as it is there. *ret_done: all of it was printed. */
+/* Print the output of the job that is next, as far as it has come. *ret_done: all of it was printed. */
 static enum err output_job(struct follow *follow, const struct followed_job *job, bool *ret_done)
 {
 	struct follow_output *output = follow->output;

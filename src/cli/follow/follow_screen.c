@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Redraws some lines below those of a followed run: the jobs that run (SCREEN_JOBS at most) and a progress bar. */
+/*
+ * Draws a few lines below the printed ones of a followed run: the running jobs (SCREEN_JOBS at most) and a progress
+ * bar.
+ */
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -73,7 +76,7 @@ int64_t show_age_ms(const struct follow *follow)
 
 /* ---- the screen ---- */
 
-/* Erase our lines. After Ctrl-Z and fg the shell's lines stand there instead; those are left alone. */
+/* Erase the drawn lines. After Ctrl-Z and fg the shell's lines are there instead; those are left alone. */
 static void erase(struct follow *follow, struct buf *frame)
 {
 	if (resumed) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Prints a followed run as lines: one for each change that matters, a heartbeat when nothing happens, and finally the
- * end of the output of each failed job. On a terminal the same lines scroll above what follow_screen.c draws. All text
- * from jobs is escaped.
+ * Prints a followed run as lines: one for each important change, one now and then while nothing happens, and at the end
+ * the last output of each failed job. On a terminal the lines scroll above what follow_screen.c draws. Text from jobs
+ * is escaped.
  */
 #include <inttypes.h>
 
@@ -26,7 +26,7 @@
 #define HEARTBEAT_MS 30000
 #define IDLE_MS 2000
 
-/* The stream on which lines are printed. */
+/* How text looks on the stream on which lines are printed. */
 static const struct look *line_look(const struct follow *follow)
 {
 	return follow->mode == SHOW_OUTPUT ? &follow->cli->err : &follow->cli->out;
@@ -37,13 +37,16 @@ static void add_head(struct follow *follow)
 	buf_addf(&follow->out, "#%" PRIu64 " ", follow->run);
 }
 
-/* Are lines printed about what happens? */
+/* Are lines about the run printed at all? */
 static bool has_lines(const struct follow *follow)
 {
 	return follow->mode == SHOW_LINES || follow->mode == SHOW_SCREEN || follow->mode == SHOW_OUTPUT;
 }
 
-/* Without a screen, print the collected lines at once: beside the output of jobs on standard error. */
+/*
+ * Without a screen, print the collected lines at once. If standard output has the output of jobs, they go to standard
+ * error.
+ */
 static void said(struct follow *follow)
 {
 	if (follow->mode == SHOW_OUTPUT) {
@@ -126,7 +129,10 @@ static const struct followed_job *cause_of(const struct follow *follow, const st
 
 	if (row->cause == 0)
 		return NULL;
-	/* Jobs that came together have consecutive numbers, so look first where the job should be. */
+	/*
+	 * Jobs that were submitted together have consecutive serial numbers, so look first at the index that follows
+	 * from that.
+	 */
 	if (offset < follow->job_count && follow->jobs[offset].name != NULL && follow->jobs[offset].row.job == row->cause - 1)
 		return &follow->jobs[offset];
 	for (size_t i = 0; i < follow->job_count; i++)
@@ -135,7 +141,7 @@ static const struct followed_job *cause_of(const struct follow *follow, const st
 	return NULL;
 }
 
-/* Name the job with which a chain of skipped jobs began: people have to look at that one. */
+/* Name the job with which a chain of skipped jobs began, because that is the one to look at. */
 static void add_root(const struct follow *follow, const struct followed_job *cause, struct buf *out)
 {
 	const struct followed_job *root = cause;
@@ -156,7 +162,7 @@ static void add_root(const struct follow *follow, const struct followed_job *cau
 	buf_add_str(out, state_table[job_state_checked(root->row.state)].name);
 }
 
-/* Add the gate's question and the command that answers it: the gate waits for a person. */
+/* Add the question of the gate that waits for a person, and the command that answers it. */
 static void add_question(struct follow *follow, const struct rec_job_row *row)
 {
 	struct buf *out = &follow->out;
@@ -222,7 +228,7 @@ static bool is_failure(enum job_state state)
 	return state_terminal(state) && state != STATE_SUCCEEDED && state != STATE_SKIPPED && state != STATE_CANCELLED;
 }
 
-/* A job that fails again in a later round is one failure. */
+/* Keep the job in the list of failures; a job that fails again in a later round is counted once. */
 static void keep_failure(struct follow *follow, size_t index)
 {
 	for (size_t i = 0; i < follow->failure_count && i < FAILURES_KEPT; i++)
@@ -233,7 +239,10 @@ static void keep_failure(struct follow *follow, size_t index)
 	follow->failure_count++;
 }
 
-/* On a screen the end of a job's output follows its line; in a large run only that of the first failures. */
+/*
+ * Is the end of the job's output printed below its line? Only on a screen, and in a large run only for the first
+ * failures.
+ */
 static bool shows_tail(const struct follow *follow, enum job_state state)
 {
 	return follow->mode == SHOW_SCREEN && state != STATE_SKIPPED && state != STATE_APPROVAL &&
@@ -271,7 +280,7 @@ void show_failure(struct follow *follow, const struct followed_job *job)
 	said(follow);
 }
 
-/* Choose the job to explain while nothing happens: one that is ready but isn't started, else a delayed one. */
+/* Choose the job to explain while nothing happens: a ready job that isn't started, else a delayed one. */
 static const struct followed_job *idle_job(const struct follow *follow)
 {
 	const struct followed_job *delayed = NULL;
@@ -338,7 +347,7 @@ void show_idle(struct follow *follow)
 	}
 }
 
-/* On a screen the end of their output was printed as the jobs failed. */
+/* Add the failed jobs with the end of their output, except on a screen, where it was printed as they failed. */
 static void add_failures(struct follow *follow)
 {
 	size_t kept = follow->failure_count < FAILURES_KEPT ? follow->failure_count : FAILURES_KEPT;

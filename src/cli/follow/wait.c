@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waits for runs to end. A subscription reports the ends; a second connection asks about runs that it may have missed.
+ * Waits for runs to end. A subscription reports ends; on a second connection the runs are queried, in case an end was
+ * missed.
  */
 #include "cli/follow/wait.h"
 
@@ -40,7 +41,7 @@ static bool all_ended(const struct waiting *waiting)
 	return true;
 }
 
-/* Ask about each run by number: runs that ended long ago are in no subscription. */
+/* Query each run by number: a subscription doesn't contain runs that ended long ago. */
 static enum err ask_all(struct cli *cli, struct waiting *waiting)
 {
 	for (size_t i = 0; i < waiting->count; i++) {
@@ -57,7 +58,7 @@ static enum err ask_all(struct cli *cli, struct waiting *waiting)
 	return ERR_NONE;
 }
 
-/* Take a frame of the subscription. *ret_missed: the master dropped deltas, so the end of a run may have been lost. */
+/* Take a frame of the subscription. *ret_missed: the master dropped deltas, so an end may be missing. */
 static enum err take_frame(struct cli *cli, struct waiting *waiting, const struct incoming *frame, uint64_t id,
 			   bool *ret_missed)
 {
@@ -83,7 +84,7 @@ static enum err take_frame(struct cli *cli, struct waiting *waiting, const struc
 	return err;
 }
 
-/* Subscribe first, then ask about each run on a second connection, so that no end is missed in between. */
+/* Subscribe first, then query each run on a second connection, so that no end is missed in between. */
 static enum err wait_connected(struct cli *cli, struct waiting *waiting)
 {
 	struct msg_subscribe msg = { .what = QUERY_RUNS, .run = waiting->count == 1 ? waiting->runs[0] : 0 };

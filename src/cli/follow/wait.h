@@ -6,7 +6,10 @@
 #include "cli/session/cli.h"
 #include "proto/states.h"
 
-/* Wait, and return the state of each run in the order given. ERR_PENDING: --timeout is 0 and some haven't ended. */
+/*
+ * Wait until all runs have ended, and return their states in the given order. ERR_PENDING: --timeout is 0, and some
+ * haven't ended.
+ */
 enum err wait_runs(struct cli *cli, const uint64_t *runs, size_t count, enum run_state *ret_states);
 
 #endif

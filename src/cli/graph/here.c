@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The directory and environment that jobs take over from the place where they are submitted. A worker uses them only
- * on the same machine. Variables whose names look secret are left out unless named: the store keeps what is submitted.
+ * The directory and environment that jobs take over from where they are submitted. Only workers on the same machine use
+ * them. Variables with names that look secret are left out unless they are named by an option, because the store keeps
+ * what is submitted.
  */
 #include "cli/graph/here.h"
 
@@ -17,7 +18,10 @@ extern char **environ;
 
 /* ---- directory ---- */
 
-/* Is this inside an attempt's scratch directory? That goes when the attempt ends, so submitted jobs can't use it. */
+/*
+ * Is the directory inside an attempt's scratch directory? That is removed when the attempt ends, so submitted jobs
+ * can't use it.
+ */
 static bool is_scratch(const char *dir)
 {
 	const char *scratch = getenv("TITAN_SCRATCH");
@@ -35,7 +39,7 @@ static bool directory_of(const char *file, char out[PATH_MAX])
 	struct stat info;
 	char *slash;
 
-	/* A pipe has no directory. */
+	/* A pipeline that is read from a pipe has no directory. */
 	if (file == NULL || (stat(file, &info) == 0 && !S_ISREG(info.st_mode)))
 		return getcwd(out, PATH_MAX) != NULL && out[0] == '/';
 	if (realpath(file, out) == NULL)
@@ -90,7 +94,7 @@ static bool goes_along(const char *name, size_t len, bool all)
 	return all && !is_one_of(name, len, never) && (len < 6 || memcmp(name, "TITAN_", 6) != 0) && !looks_secret(name, len);
 }
 
-/* Add this titan's directory to the end of PATH, so that jobs can call titan; workers do the same. */
+/* Append this program's directory to PATH, so that jobs can call titan; workers do the same. */
 static struct slice with_own_path(struct cli *cli, const char *entry)
 {
 	char own[PATH_MAX];

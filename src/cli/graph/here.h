@@ -6,7 +6,10 @@
 #include "cli/session/cli.h"
 #include "lang/dagline.h"
 
-/* file: use the directory of this pipeline file; NULL: the current one. all: take every variable that jobs may have. */
+/*
+ * file: use the directory of this pipeline file; NULL: use the current one. all: take every variable that may be given
+ * to jobs.
+ */
 void here_read(struct cli *cli, const char *file, bool all, struct job_defaults *defaults);
 /* Return "NAME=value" from this environment; NULL and cli->error if the variable isn't set. */
 const char *here_variable(struct cli *cli, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan run --into: asks the master for those jobs of the run that the new graph names but doesn't define. */
+/* titan run --into: asks the master for the existing jobs that the new graph names without defining them. */
 #include "cli/graph/into.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "cli/ask/select.h"
 #include "proto/limits.h"
 
-#define NEAR_SOUGHT 10000                /* most jobs looked at to suggest a similar name */
+#define NEAR_SOUGHT 10000                /* most jobs compared to suggest a similar name */
 
 static enum err ask_one(struct into *into, struct slice name, struct rec_job_row *ret)
 {
@@ -56,7 +56,7 @@ static enum err count_fan(struct into *into, struct slice stem, uint64_t first, 
 static enum err find_cb(void *arg, struct slice name, struct dag_found *ret, struct error *error)
 {
 	struct into *into = arg;
-	struct error kept = into->cli->error;    /* asking overwrites cli->error; its old text is put back */
+	struct error kept = into->cli->error; /* a query overwrites cli->error, so its old text is kept and restored */
 	char first_name[LIMIT_NAME_MAX_LEN + 8];
 	struct rec_job_row row;
 	enum err err = ask_one(into, name, &row);

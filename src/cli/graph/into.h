@@ -9,7 +9,7 @@
 struct into {
 	struct cli *cli;
 	struct dag_old old;
-	struct rec_job_row *jobs;        /* first jobs of the run, to suggest names; read when a name wasn't found */
+	struct rec_job_row *jobs; /* first jobs of the run, read when a name wasn't found, to suggest similar names */
 	size_t job_count;
 	bool listed;
 };

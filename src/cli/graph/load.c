@@ -16,12 +16,10 @@
 #include "cli/session/output.h"
 #include "proto/limits.h"
 
-#define WRITER_MS 2000                   /* wait for a writer: a command started together with titan writes sooner */
+/* how long to wait for a writer to a pipe: a command that was started together with titan writes sooner */
+#define WRITER_MS 2000
 
-/*
- * Read until the end. expect_ns: until then (monotonic) an empty pipe may still get a writer; 0: empty input is the
- * end.
- */
+/* Read until the end. Until expect_ns (monotonic) an empty pipe may still get a writer; 0: empty input is the end. */
 static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, int64_t expect_ns, struct buf *out)
 {
 	for (;;) {
@@ -34,7 +32,7 @@ static enum err read_all(struct cli *cli, int fd, const char *what, size_t max, 
 			err = cli_wait_for(cli, fd, POLLIN, has_writer ? TIME_NEVER : expect_ns);
 			if (err != ERR_NONE && err != ERR_PENDING)
 				return err;
-			/* Something happened: bytes came, or a writer has come and gone, which ends the input. */
+			/* Something came: bytes, or a writer that has already closed the pipe, which ends the input. */
 			if (err == ERR_NONE)
 				expect_ns = 0;
 		} else if (got == 0) {
@@ -54,7 +52,9 @@ enum err load_stdin(struct cli *cli, size_t max, struct buf *out)
 	return read_all(cli, cli->session->in_fd, "standard input", max, 0, out);
 }
 
-/* Read a named pipe, as <(command) or mkfifo make. Before its writer comes, such a pipe looks as if it had ended. */
+/*
+ * Read a named pipe, as made by <(command) or mkfifo. Until its writer opens it, such a pipe looks as if it had ended.
+ */
 static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf *out)
 {
 	enum err err = read_all(cli, fd, path, LIMIT_PIPELINE_MAX, clock_mono_ns() + WRITER_MS * NS_PER_MS, out);
@@ -72,7 +72,8 @@ enum err load_file(struct cli *cli, const char *path, struct buf *text)
 	enum err err;
 
 	if (strcmp(path, LOAD_STDIN) == 0)
-		return load_stdin(cli, LIMIT_PIPELINE_MAX, text);        /* that of the session, which may be another */
+		/* the session's input, which may be another descriptor than 0 */
+		return load_stdin(cli, LIMIT_PIPELINE_MAX, text);
 	/* O_NONBLOCK: opening a pipe would wait for its writer. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {

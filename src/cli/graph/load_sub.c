@@ -10,7 +10,7 @@
 #include "lang/pipeline_matrix.h"
 #include "proto/limits.h"
 
-struct sub_link {                            /* one file in the chain from the first file to the current one */
+struct sub_link { /* one file in the chain of pipelines from the first file to the present one */
 	const struct sub_link *up;
 	const char *path;                /* path as shown in messages */
 	const char *real;
@@ -29,7 +29,7 @@ static void chain_add(struct buf *out, const struct sub_link *link)
 	buf_add_str(out, link->path);
 }
 
-/* Show cli->error at the place where the file names the other file. */
+/* Print cli->error with the place where one file names another. */
 static enum err named_wrong(struct cli *cli, const struct sub_link *link, const struct dag_node *node)
 {
 	load_explain(cli, link->text, link->path, &node->sub_spot);

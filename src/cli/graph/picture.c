@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gathers the jobs of a graph and folds them, and writes them for Graphviz. */
+/* Collects the jobs of a graph, folds similar ones, and writes the graph for Graphviz. */
 #include "cli/graph/picture.h"
 
 #include <inttypes.h>
@@ -132,7 +132,7 @@ void picture_name(const struct picture *picture, uint32_t number, struct buf *ou
 		text_escape(out, name, TEXT_KEEP_NONE);
 		return;
 	}
-	/* Names that are only numbers (1, 2, 3) have no stem. */
+	/* Names that consist of digits (1, 2, 3) have no stem to be folded by. */
 	if (fold_stem(name) > 0)
 		text_escape(out, slice_make(name.data, fold_stem(name)), TEXT_KEEP_NONE);
 	else
@@ -142,7 +142,7 @@ void picture_name(const struct picture *picture, uint32_t number, struct buf *ou
 
 /* ---- Graphviz ---- */
 
-/* A text in quotes: in them only the quote and the backslash mean something. */
+/* Add a text in quotes, in which only quote and backslash must be escaped. */
 static void add_quoted(struct slice text, struct buf *out)
 {
 	buf_add_byte(out, '"');
@@ -174,7 +174,7 @@ static const char *dot_colour(enum job_state state)
 	}
 }
 
-/* The trigger between two nodes: that of the first of their jobs with such an edge. */
+/* The trigger between two nodes: that of the first pair of their jobs with an edge. */
 static enum trigger edge_trigger(const struct picture *picture, uint32_t parent, uint32_t child)
 {
 	const struct fold_node *node = &picture->fold.nodes[child];

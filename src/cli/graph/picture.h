@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A graph as titan graph shows it: the jobs of a run, or those that a pipeline would have, with similar jobs folded. */
+/*
+ * The graph that titan graph shows: the jobs of a run, or those that a pipeline would have, with similar jobs folded
+ * into one node.
+ */
 #ifndef TITAN_CLI_PICTURE_H
 #define TITAN_CLI_PICTURE_H
 
@@ -9,10 +12,10 @@
 #include "tui/fold.h"
 
 struct picture {
-	struct tui_graph graph;          /* the jobs; their needs are indices */
-	uint8_t **triggers;              /* for each job the enum trigger of each of its needs */
-	uint64_t run;                    /* 0: it isn't a run yet */
-	struct slice name;               /* of the run or the pipeline; in the graph's arena */
+	struct tui_graph graph;          /* the jobs; their needs are indices of jobs */
+	uint8_t **triggers;              /* for each job, the enum trigger of each need */
+	uint64_t run;                    /* number of the run; 0: a pipeline that isn't submitted */
+	struct slice name;               /* name of the run or pipeline; allocated in the graph's arena */
 	struct fold fold;
 };
 
@@ -22,7 +25,7 @@ void picture_free(struct picture *picture);
 
 /* Write the name of a node: of a job, or such as encode[128]. */
 void picture_name(const struct picture *picture, uint32_t node, struct buf *out);
-/* Draw it as lanes, at most so many columns wide; 0: no limit. */
+/* Draw the graph as lanes, at most this many columns wide; 0: no limit. */
 void picture_lanes(const struct picture *picture, const struct look *look, unsigned columns, struct buf *out);
 /* Write it in the language of Graphviz. */
 void picture_dot(const struct picture *picture, struct buf *out);

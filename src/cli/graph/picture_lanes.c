@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A graph as lines of text, as the dashboard draws it: lanes on the left, then name, state, details and parents. Below
- * a fan-out that is folded stand its first failed jobs.
+ * Draws a graph as lines of text, like the dashboard: lanes on the left, then name, state, details and parents. Below a
+ * folded fan-out its first failed jobs are listed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "cli/show/row_words.h"
 #include "tui/lanes.h"
 
-#define LANES_UNKNOWN 80                 /* columns by which lanes are limited where none are known */
+#define LANES_UNKNOWN 80                 /* assumed width of the output if it isn't known */
 #define NAME_WIDEST   40
 #define FAILED_SHOWN  8
-#define PARENTS_SHOWN 400                /* bytes; a job may need thousands */
+#define PARENTS_SHOWN 400                /* most bytes of a job's list of parents, which may be thousands */
 
 struct drawing {
 	const struct picture *picture;
@@ -24,13 +24,13 @@ struct drawing {
 	unsigned columns;
 	size_t name_width;
 	struct buf line;
-	size_t width;                    /* of the line so far */
+	size_t width;                    /* width of the line so far */
 	struct buf *out;
 };
 
 /* ---- a line ---- */
 
-/* Add a text of ours, or one that is escaped, as far as it fits. */
+/* Add a text as far as it fits; it must be escaped already. */
 static void add(struct drawing *drawing, struct slice text, const struct state_info *face)
 {
 	size_t width = text_width(text), len = text.len;
@@ -71,7 +71,7 @@ static const char *glyph(const struct drawing *drawing, const struct state_info 
 	return drawing->look->utf8 ? face->glyph : face->ascii;
 }
 
-/* node: what stands in the node's cell, or NULL. */
+/* Draw the lanes of a row. node: text for the cell of the row's node, or NULL. */
 static void add_lanes(struct drawing *drawing, const uint8_t lanes[LANES_MAX], const struct state_info *node)
 {
 	bool ascii = !drawing->look->utf8;
@@ -171,7 +171,7 @@ static size_t names_at(const struct drawing *drawing)
 	return 2 * (size_t)drawing->lanes.width + 4;
 }
 
-/* Failed jobs of a fan-out that is folded. Beside them the lines go on that reach the next row. */
+/* Draw the failed jobs of a folded fan-out. Beside them, the lines to later rows continue. */
 static void draw_failed(struct drawing *drawing, const struct fold_node *node, const struct lane_row *next)
 {
 	const struct picture *picture = drawing->picture;
@@ -265,7 +265,7 @@ static size_t widest_name(const struct picture *picture)
 
 		buf_clear(&name);
 		picture_name(picture, i, &name);
-		/* Failed jobs of a fan-out are indented, and may have a longer number. */
+		/* Failed jobs of a fan-out are indented and may have a longer name. */
 		width = text_width(buf_slice(&name)) + (picture->fold.nodes[i].folded ? 4 : 0);
 		widest = width > widest ? width : widest;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Prints what a graph would run, one row per job; nothing is submitted. A fan-out may have millions of jobs, so rows
- * are made in batches; for a table they are made twice, first to measure the widest row.
+ * Prints the jobs that a graph would run, one row each, without submitting it. A fan-out may have millions of jobs, so
+ * rows are made in batches; for a table all rows are made twice, first to measure the columns.
  */
 #include "cli/graph/plan.h"
 
@@ -15,7 +15,7 @@
 #include "lang/demand.h"
 
 #define PRIORITY_DEFAULT 50
-#define BATCH_CELLS 16384                /* most table cells and needs in memory at once */
+#define BATCH_CELLS 16384                /* most table cells and needs kept in memory at once */
 
 static const struct column plan_columns[] = {
 	{ "name", "JOB", false },
@@ -46,7 +46,10 @@ static const char *capitals(const char *word, struct arena *arena)
 	return copy;
 }
 
-/* Add columns for the plain settings. A text that any job sets is shown in tables; the rest is in JSON only. */
+/*
+ * Add columns for the plain settings. Tables show a text setting if any job has it; all other settings are only in
+ * JSON.
+ */
 static size_t add_setting_columns(const struct graph_source *source, struct arena *arena, struct column *columns)
 {
 	struct arena scratch = { 0 };

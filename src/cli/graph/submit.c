@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Submits graphs. Jobs are encoded one at a time and sent in frames of about CHUNK_BYTES, so a graph of a million jobs
- * needs no more memory here than its source does.
+ * needs little more memory than its source.
  */
 #include "cli/graph/submit.h"
 
@@ -135,7 +135,10 @@ enum err submit_graph(struct cli *cli, const struct graph_source *source, struct
 		err = submit_once(&parcel, name, key, ret);
 		if (err != ERR_UNREACHABLE || try == TRIES)
 			break;
-		/* It is unknown whether the master accepted the graph. The submit key makes it safe to send again. */
+		/*
+		 * The connection is lost, and it isn't known whether the master accepted the graph. Sending it again is
+		 * safe because of the submit key.
+		 */
 		err = cli_reconnect(cli, RECONNECT_MS);
 	}
 	buf_free(&parcel.jobs);

@@ -15,14 +15,18 @@ struct graph_source {
 	struct slice concurrency; /* concurrency group that counts this run, as NAME or NAME=LIMIT; empty: none */
 	const struct rec_schedule_spec *schedule;        /* schedule to add; NULL: start a run now */
 	uint64_t into;                   /* number of the run to which the jobs are added; 0: start a new run */
-	struct slice_list parents;       /* jobs of that run, as needs: index count + i is parents[i] */
-	uint64_t again; /* number of an earlier run whose graph to run again, without jobs here; 0: none */
-	/* Make the job with this index. Its lists are in scratch, which is reset before the next job. */
+	/* existing jobs of that run that new jobs need: index count + i in needs means parents[i] */
+	struct slice_list parents;
+	uint64_t again; /* number of an earlier run whose graph is run again, with no jobs in this request; 0: none */
+	/* Make the job with this index. Its lists are allocated in scratch, which is reset before the next job. */
 	void (*job_cb)(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec);
 	const void *arg;
 };
 
-/* Submit: a small graph in one frame, a large one in chunks. After a lost connection the same key is sent again. */
+/*
+ * Submit a graph: a small one in one frame, a large one in chunks. After a lost connection it is sent again with the
+ * same key.
+ */
 enum err submit_graph(struct cli *cli, const struct graph_source *source, struct slice name,
 		      const uint8_t key[SUBMIT_KEY_SIZE], struct msg_accepted *ret);
 

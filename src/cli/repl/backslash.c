@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The console's own commands: they begin with a backslash, so that no command of titan can have their names. */
+/* The console's own commands. They begin with a backslash, which no command of titan does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static int usage(struct repl *repl, const char *text)
 	return err_exit_status(ERR_USAGE);
 }
 
-/* Switch a setting, or set it to on or off. */
+/* Switch a setting over, or set it to on or off. */
 static int toggle(struct repl *repl, const struct typed_line *line, bool *setting, const char *what)
 {
 	const char *value = line->count > 1 ? line->words[1] : NULL;
@@ -103,7 +103,7 @@ static int do_connect(struct repl *repl, const struct typed_line *line)
 	return 0;
 }
 
-/* Read i=SECONDS or a time span, and c=COUNT. */
+/* Parse i=SECONDS or a time span, and c=COUNT. */
 static bool watch_options(const struct typed_line *line, int64_t *ms, uint64_t *count)
 {
 	for (size_t i = 1; i < line->count; i++) {
@@ -182,7 +182,10 @@ static int do_edit(struct repl *repl, const struct typed_line *line)
 	if (repl->last)
 		io_write_all(fd, repl->last, strlen(repl->last));
 	close(fd);
-	/* The editor may have options of its own. The name of the file is an argument, and never a part of the script. */
+	/*
+	 * EDITOR may contain options, so a shell runs it. The file's name is passed as an argument and is never part of
+	 * the shell's script.
+	 */
 	status = repl_spawn(repl, (char *[]){ (char[]){ "/bin/sh" }, (char[]){ "-c" }, (char[]){ "eval \"$1 \\\"\\$2\\\"\"" },
 					      (char[]){ "sh" }, (char *)editor, path, NULL });
 	if (status == 0 && io_read_file(AT_FDCWD, path, EDITED_MAX, &text) == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Compares each row with what was known of it, and keeps few words of what people want to hear. */
+/* Compares each row with the row before, and keeps a short text for changes that people want to hear of. */
 #include "cli/repl/notice.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 struct known_run {
 	bool failed;
-	uint64_t asking;                 /* its gates that wait for people */
+	uint64_t asking;                 /* number of the run's gates that wait for people */
 };
 
 struct known_worker {
@@ -80,7 +80,7 @@ void notices_runs(struct notices *notices, const struct rec_run_row *rows, size_
 			run_news(notices, &rows[i], run);
 		run->failed = rows[i].state == RUN_FAILED;
 		run->asking = count_of(&rows[i].counts, STATE_APPROVAL);
-		/* A run that ended well has no more news, unless a person opens it again. */
+		/* A run that ended well is forgotten: there is no more news of it unless a person opens a new round. */
 		if (rows[i].ended_ms > 0 && !run->failed) {
 			map_remove(&notices->runs, rows[i].run);
 			mem_free(run);

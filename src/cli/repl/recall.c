@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Filters typed lines, and keeps them in a file. */
+/* Removes secrets from typed lines, and keeps the lines in a file. */
 #include "cli/repl/recall.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool in_name(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-/* Return the end of a value: a space outside of quotes. */
+/* Find the end of a value: the next space outside quotes. */
 static const char *value_end(const char *at)
 {
 	char quote = '\0';
@@ -149,7 +149,7 @@ void recall_decode(struct recall *recall, const char *text)
 
 /* ---- the file ---- */
 
-/* Make the directory of the file, and write the file's path. False: no home is known. */
+/* Write the path of the file, and make its directory. False: no home directory is known. */
 static bool file_path(char path[PATH_MAX])
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -183,7 +183,7 @@ void recall_load(struct recall *recall)
 	size_t lines = 0, from;
 
 	if (result == -EFBIG)
-		unlink(path);            /* nobody typed that much */
+		unlink(path);            /* the file is larger than typing could make it: remove it */
 	if (result != 0) {
 		buf_free(&text);
 		return;

@@ -96,13 +96,13 @@ static int run_shell(struct repl *repl, struct slice command)
 	int status;
 
 	if (text[strspn(text, " \t")] == '\0')
-		with[1] = NULL;          /* ! alone opens a shell */
+		with[1] = NULL;          /* ! without a command starts a shell */
 	status = repl_spawn(repl, with);
 	mem_free(text);
 	return status;
 }
 
-/* Commands that never end, or that are this console. */
+/* Is the command refused in the console, because it never ends or is the console itself? */
 static bool is_refused(const char *const *words, size_t count)
 {
 	return strcmp(words[0], "repl") == 0 || strcmp(words[0], "master") == 0 ||
@@ -114,7 +114,7 @@ static bool chooses_style(const char *word)
 	return strcmp(word, "--json") == 0 || strcmp(word, "--plain") == 0 || strncmp(word, "--format", 8) == 0;
 }
 
-/* Put the text into a file without a name, to be read as standard input. */
+/* Put the text into an unnamed file that a command reads as its standard input. */
 static int input_fd(struct slice text)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);
@@ -141,7 +141,7 @@ static int run_words(struct session *session, const char *cluster, bool json, co
 		styled |= chooses_style(line->words[i]);
 	if (json && !styled)
 		argv[argc++] = (char *)"--json";
-	/* People paste whole command lines. */
+	/* Skip a typed "titan" in front: people paste whole command lines. */
 	for (size_t i = line->count > 1 && strcmp(line->words[0], "titan") == 0; i < line->count; i++)
 		argv[argc++] = (char *)line->words[i];
 	argv[argc] = NULL;

@@ -9,19 +9,19 @@
 #include "cli/repl/repl.h"
 
 struct repl {
-	struct session *session;         /* where the console itself reads and writes */
-	struct session inner;            /* where commands write: the same, or the file of \o */
+	struct session *session;         /* the session in which the console itself reads and writes */
+	struct session inner; /* the session in which commands run: it writes to the same place, or to the file of \o */
 	const struct repl_options *options;
 	struct statedir statedir;
-	struct remote_cluster remote;    /* the master, if it is on another machine */
-	char *cluster;                   /* the cluster of \c or -C; NULL: the default one */
+	struct remote_cluster remote;    /* the cluster's master, if it is on another machine */
+	char *cluster;                   /* name of the cluster, from \c or -C; NULL: the default cluster */
 	bool expanded, timing, json;     /* \x, \timing, \json */
-	int out_fd;                      /* the file of \o, or -1 */
-	char *last;                      /* the text of the last command, for \watch and \e; NULL: none yet */
-	char *edited;                    /* what \e brought back, to be run next */
+	int out_fd;                      /* descriptor of the file of \o, or -1 */
+	char *last;                      /* text of the last command, for \watch and \e; NULL: none yet */
+	char *edited;                    /* text that the editor of \e returned, to be run next */
 	bool over;                       /* \q was typed */
-	int signals;                     /* descriptor of blocked signals, or -1 in a script */
-	bool moved;                      /* \c: the connection is to another cluster now */
+	int signals;                     /* descriptor that delivers the blocked signals, or -1 in a script */
+	bool moved;                      /* \c has changed the cluster, so the connection must be opened anew */
 };
 
 /* repl.c */
@@ -29,17 +29,17 @@ void repl_init(struct repl *repl, struct session *session, const struct repl_opt
 void repl_free(struct repl *repl);
 /* Run one command; text is what was typed. */
 int repl_do(struct repl *repl, const struct typed_line *line, const char *text);
-/* Print on standard error, or with out on standard output. Escapes nothing. */
+/* Print on standard error, or on standard output if out is set, without escaping. */
 void repl_say(struct repl *repl, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Run a program and wait for it: a command for the shell, or with words NULL-terminated. Return its exit status. */
+/* Run a program and wait for it. Return its exit status. */
 int repl_spawn(struct repl *repl, char *const *argv);
-/* Wait. False: a signal came. */
+/* Wait this long. False: a signal came. */
 bool repl_pause(struct repl *repl, int64_t ms);
 
 /* backslash.c */
 int backslash_do(struct repl *repl, const struct typed_line *line);
 void backslash_list(struct buf *out);
-/* List the commands with a backslash that begin with a text, one per line. */
+/* List the backslash commands that begin with the text, one per line. */
 void backslash_complete(const char *begun, struct buf *out);
 
 /* terminal.c, script.c */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Commands from a file or a pipe: no prompt, and an end at the first error. Each command runs as soon as it is whole. */
+/*
+ * Commands from a file or a pipe: there is no prompt, and the first error ends the script. Each command runs as soon as
+ * it is complete.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,9 +12,9 @@
 
 struct script {
 	struct repl *repl;
-	struct buf text;                 /* read and not yet run */
-	uint64_t line;                   /* number of its first line */
-	int status;                      /* of the first command that failed */
+	struct buf text;                 /* text that was read but hasn't run yet */
+	uint64_t line;                   /* line number at which that text begins */
+	int status;                      /* exit status of the first command that failed */
 	bool stopped;
 };
 
@@ -39,7 +42,7 @@ static void failed(struct script *script, uint64_t line, int status)
 	script->stopped = true;
 }
 
-/* Run the first command. False: it isn't whole. */
+/* Run the first command of the text. False: it isn't complete. */
 static bool run_first(struct script *script, bool ended)
 {
 	struct repl *repl = script->repl;
@@ -50,7 +53,7 @@ static bool run_first(struct script *script, bool ended)
 	bool whole = typed_take(buf_cstr(&script->text), &arena, &line);
 	uint64_t number = script->line + lines_in(script->text.data, line.skipped);
 
-	/* The text may end within a word: then there is more of it to come. */
+	/* The text ends in the middle of a command or line, and more of it is still to come. */
 	if (!ended && (!whole || script->text.data[line.len - 1] != '\n')) {
 		arena_free(&arena);
 		return false;
@@ -72,7 +75,7 @@ static bool run_first(struct script *script, bool ended)
 	return whole;
 }
 
-/* Run all whole commands. A command ends with its line, so the last line waits for its newline. */
+/* Run all complete commands. A command ends with its line, so the last line waits for its newline. */
 static void run_whole(struct script *script, bool ended)
 {
 	while (!script->stopped && !script->repl->over && script->text.len > 0 &&
@@ -86,7 +89,7 @@ int script_run(struct repl *repl)
 	struct script script = { .repl = repl, .line = 1 };
 	int fd = repl->session->in_fd;
 
-	repl->inner.in_fd = -1;          /* the rest of the script is no input of its commands */
+	repl->inner.in_fd = -1;          /* commands mustn't read the rest of the script as their input */
 	repl->inner.asks = false;
 	while (!script.stopped && !repl->over) {
 		ssize_t got = read(fd, buf_reserve(&script.text, 65536), 65536);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The console on a terminal: one loop over keys, signals and a connection that subscribes to the cluster's runs. The
- * connection serves the prompt, notices and completion; each command makes its own.
+ * The console on a terminal: one loop over keys, signals, and a connection that subscribes to the cluster's runs. This
+ * connection serves prompt, notices and completion; each command opens its own.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,21 +17,24 @@
 #include "cli/repl/repl_internal.h"
 #include "cli/repl/typing.h"
 
-#define FRAMES_ONCE   64                 /* messages taken before keys are looked at again */
-#define TELL_NS       (100 * NS_PER_MS)  /* news are printed at most this often */
-#define FIRST_MS      10                 /* the first prompt waits so long for the connection */
-#define COMPLETE_MS   250                /* completion waits so long for the master */
-#define CATCH_UP_MAX  4096               /* messages taken after a command, to know which news it showed itself */
+#define FRAMES_ONCE   64                 /* most messages taken before keys are looked at again */
+#define TELL_NS       (100 * NS_PER_MS)  /* news is printed at most this often */
+#define FIRST_MS      10                 /* how long the first prompt waits for the connection */
+#define COMPLETE_MS   250                /* how long completion waits for the master */
+#define CATCH_UP_MAX  4096 /* most messages taken after a command, to find out which news the command already printed */
 
 struct terminal {
 	struct repl *repl;
 	struct steady_link link;
 	struct notices notices;
 	struct arena arena;
-	struct buf cluster;              /* the master's name for the cluster; empty: never connected */
-	uint64_t subscription, mark;     /* id of the subscription; where to go on after a lost connection */
-	bool writes, stale, paging;      /* role allows changes; prompt or news must be shown; the snapshot has more pages */
-	bool more;                       /* the connection may have more messages */
+	struct buf cluster;              /* name of the cluster as the master gave it; empty: never connected */
+	uint64_t subscription, mark; /* id of the subscription, and the mark for resuming it after a lost connection */
+	/*
+	 * writes: the role allows changes; stale: prompt or news must be printed; paging: the snapshot has more pages
+	 */
+	bool writes, stale, paging;
+	bool more;                       /* more messages may be waiting on the connection */
 	int64_t told_ns;
 	sigset_t signals_before;
 };
@@ -61,7 +64,10 @@ static void show_prompt(struct terminal *terminal)
 	buf_free(&text);
 }
 
-/* Print news, and the prompt if it changed: not for every message, so that a storm leaves time for keys. */
+/*
+ * Print news, and the prompt if it changed. This isn't done for every message, so that many messages leave time for
+ * keys.
+ */
 static void tell(struct terminal *terminal)
 {
 	struct buf lines = { 0 }, text = { 0 };
@@ -196,7 +202,7 @@ static void move_to_cluster(struct terminal *terminal)
 	steady_link_retry(&terminal->link);
 }
 
-/* Run all commands of a text: pasted lines, or what came from the editor. */
+/* Run all commands of a text, which was pasted or returned by the editor. */
 static void run_text(struct terminal *terminal, const char *text)
 {
 	struct repl *repl = terminal->repl;
@@ -216,7 +222,7 @@ static void run_text(struct terminal *terminal, const char *text)
 		mem_free(typed);
 		text += line.len;
 		arena_free(&arena);
-		/* Ctrl-C ends the rest of what was pasted, too. */
+		/* Ctrl-C also drops the rest of a pasted text. */
 		if (status == err_exit_status(ERR_INTERRUPTED))
 			break;
 	}
@@ -286,7 +292,7 @@ static bool complete_cb(void *owner, const char *text, struct buf *words)
 			all[count++] = line.words[i];
 		if (line.kind == TYPED_BACKSLASH)
 			all[0] = "-C";
-		/* Behind a space a new word begins. */
+		/* After a space, completion is for a new word. */
 		if (len == 0 || strchr(" \t\n", text[len - 1]))
 			all[count++] = "";
 		session_complete(all, count, &completion);
@@ -295,7 +301,7 @@ static bool complete_cb(void *owner, const char *text, struct buf *words)
 		file = completion.of == COMPLETE_FILES || completion.of == COMPLETE_DIRECTORIES;
 		completion_free(&completion);
 	} else {
-		file = true;             /* a command of the shell */
+		file = true;             /* after !: a shell command, so complete names of files */
 	}
 	arena_free(&arena);
 	return file;
@@ -351,7 +357,7 @@ static void wait_for_events(struct terminal *terminal)
 	};
 
 	poll(fds, 3, sleep_ms(terminal));
-	/* The connection first: a key may end the line, and the command then changes the connection. */
+	/* Handle the connection before keys: a key may end the line, and the command then replaces the connection. */
 	link_event(terminal, fds[2].revents != 0);
 	if (fds[0].revents)
 		read_signals(terminal);
@@ -363,7 +369,7 @@ static void wait_for_events(struct terminal *terminal)
 		tell(terminal);
 }
 
-/* Wait shortly for the first connection, so that the first prompt says what it should. */
+/* Wait shortly for the first connection, so that the first prompt already shows the cluster. */
 static void first_connection(struct terminal *terminal)
 {
 	struct pollfd fd = { .events = POLLIN };

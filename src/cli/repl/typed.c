@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One scanner reads commands, graphs and here-documents; it looks at each byte once. */
+/* A single scanner parses commands, graphs and here-documents; it looks at each byte once. */
 #include "cli/repl/typed.h"
 
 #include "base/buf.h"
@@ -11,9 +11,9 @@ struct scan {
 	struct typed_line line;
 	size_t room;
 	struct buf word;
-	const char *until;               /* the WORD of <<WORD; NULL: none */
-	bool open;                       /* the text ended within a quote, a brace or an input */
-	bool quoted;                     /* it ended within a quote or a graph */
+	const char *until;               /* WORD of an open <<WORD; NULL: none */
+	bool open;                       /* the text ended within a quote, a brace or a here-document */
+	bool quoted;                     /* the text ended within a quote or a graph */
 };
 
 static void add_word(struct scan *scan)
@@ -31,7 +31,7 @@ static void add_word(struct scan *scan)
 	buf_clear(&scan->word);
 }
 
-/* Read up to the end of a quote. keep: the quotes belong to the word. */
+/* Read to the end of a quoted text. keep: leave the quotes in the word. */
 static void take_quoted(struct scan *scan, bool keep)
 {
 	char quote = *scan->at++;
@@ -55,7 +55,7 @@ static void take_quoted(struct scan *scan, bool keep)
 	scan->at++;
 }
 
-/* Does an option such as -f or --wait begin here? An arrow doesn't. */
+/* Does an option such as -f or --wait begin here? An arrow (->) is no option. */
 static bool option_begins(const char *at)
 {
 	at += *at == '-';
@@ -63,7 +63,7 @@ static bool option_begins(const char *at)
 	return at[0] >= 'a' && at[0] <= 'z' && at[-1] == '-';
 }
 
-/* Read a graph without quotes: to the end of the line, or to an option behind it. */
+/* Read an unquoted graph up to the end of the line, or up to an option after it. */
 static void take_graph(struct scan *scan)
 {
 	int depth = 0;
@@ -142,7 +142,7 @@ static bool wants_graph(const struct typed_line *line)
 	return false;
 }
 
-/* Does the command take a file here, rather than reading its standard input? */
+/* Must <<WORD be passed to the command as a FILE argument, instead of as standard input? */
 static bool wants_file(const struct typed_line *line)
 {
 	const struct command_info *command = line->count > 0 ? command_find(line->words[0]) : NULL;
@@ -177,7 +177,7 @@ static void take_words(struct scan *scan)
 	}
 }
 
-/* Read the lines up to the one that is scan->until. */
+/* Read lines up to the line that equals scan->until. */
 static void take_input(struct scan *scan)
 {
 	const char *start = scan->at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Splits what was typed into the console into commands and words. Pure. */
+/* Splits text typed into the console into commands and words. Pure. */
 #ifndef TITAN_CLI_REPL_TYPED_H
 #define TITAN_CLI_REPL_TYPED_H
 
@@ -7,31 +7,31 @@
 #include "base/slice.h"
 
 enum typed_kind {
-	TYPED_EMPTY,                      /* only spaces and comments */
-	TYPED_COMMAND,                    /* words of a command */
-	TYPED_BACKSLASH,                  /* words, the first with its backslash */
-	TYPED_SHELL                       /* input is the command for the shell */
+	TYPED_EMPTY,                      /* nothing but spaces and comments */
+	TYPED_COMMAND,                    /* a command of titan */
+	TYPED_BACKSLASH,                  /* a command of the console; the first word has the backslash */
+	TYPED_SHELL                       /* a shell command, which is in input */
 };
 
 struct typed_line {
 	enum typed_kind kind;
 	const char **words;
 	size_t count;
-	struct slice input;              /* text of <<WORD, or of a shell command */
+	struct slice input;              /* the text of <<WORD, or the shell command */
 	bool has_input;
-	size_t len;                      /* bytes of the text that this command takes, with its newline */
-	size_t skipped;                  /* bytes before its first word: empty lines and comments */
+	size_t len;                      /* number of bytes of the text that belong to this command, with its newline */
+	size_t skipped;                  /* number of bytes before the first word: empty lines and comments */
 };
 
 /*
  * Take the first command from the text. Words are split at spaces; '..', "..", \ and braces keep them together. A graph
- * after -e needs no quotes. <<WORD gives the command the lines up to WORD as its FILE, or as its standard
- * input. A newline ends the command, unless a
- * quote, a brace or <<WORD is open. False: it is open, so further lines belong to it.
+ * after -e needs no quotes. <<WORD gives the command the lines up to WORD as its FILE argument or its standard input. A
+ * newline ends the command, unless a quote, a brace or <<WORD is still open. False: something is still open, so the
+ * next line belongs to the command.
  */
 bool typed_take(const char *text, struct arena *arena, struct typed_line *ret);
-bool typed_is_open(const char *text);     /* does its last command need further lines? */
-/* Is the end of this text inside quotes, or in a graph after -e? There ? and Tab mean nothing special. */
+bool typed_is_open(const char *text);     /* does the text's last command need further lines? */
+/* Does the text end within quotes, or in a graph after -e? There ? and Tab are ordinary characters. */
 bool typed_is_quoted(const char *text);
 
 #endif

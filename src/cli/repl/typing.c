@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All that is said to readline. It owns the terminal's modes while a line is typed. */
+/* All calls of readline. readline owns the terminal's modes while a line is typed. */
 #include "cli/repl/typing.h"
 
 #include <poll.h>
@@ -15,18 +15,18 @@
 #include "cli/repl/recall.h"
 #include "cli/repl/typed.h"
 
-#define KEYS_ONCE   4096                 /* keys taken before the connection gets its turn */
+#define KEYS_ONCE   4096                 /* most keys taken before the connection gets its turn */
 #define HELP_LINES  40                   /* most lines that ? prints */
 #define OPEN_PROMPT "...> "
 
 static struct {
 	const struct typing *typing;
-	bool shown;                      /* the prompt is on the screen, and the terminal is readline's */
-	struct buf before;               /* earlier lines of a command that isn't whole yet */
+	bool shown;                      /* the prompt is on the screen, and readline owns the terminal */
+	struct buf before;               /* earlier lines of an incomplete command */
 	struct buf prompt;
 	struct recall history;
-	struct buf words;                /* completions of the word that readline asks about */
-	const char *next;                /* the next of them */
+	struct buf words;                /* completions of the word at the cursor */
+	const char *next;                /* the completion that readline gets next */
 	bool ended;                      /* Ctrl-D */
 } now;
 
@@ -79,7 +79,7 @@ static void line_cb(char *line)
 		typing_start(NULL);
 		return;
 	}
-	/* The owner may start a new line from within. */
+	/* Copy first: the callback may start a new line. */
 	struct buf text = now.before;
 
 	now.before = (struct buf){ 0 };
@@ -105,7 +105,7 @@ static char *next_word(const char *text, int state)
 	return word;
 }
 
-/* Ask for what can stand at the end of the typed text. True: a name of a file. */
+/* Ask the owner what may stand at the end of the typed text. True: the name of a file. */
 static bool ask(int end)
 {
 	struct buf text = { 0 };
@@ -128,18 +128,18 @@ static char **complete_cb(const char *text, int start, int end)
 
 	(void)start;
 	if (ask(end)) {
-		rl_attempted_completion_over = 0;        /* readline completes names of files itself */
+		rl_attempted_completion_over = 0;        /* don't let readline fall back to names of files */
 		return NULL;
 	}
 	rl_attempted_completion_over = 1;
 	rl_sort_completion_matches = 0;
 	matches = rl_completion_matches(text, next_word);
 	if (matches && matches[0] && !matches[1] && matches[0][0] && strchr("[/=", matches[0][strlen(matches[0]) - 1]))
-		rl_completion_suppress_append = 1;       /* the word isn't whole yet */
+		rl_completion_suppress_append = 1;       /* the word is only a prefix: add no space after it */
 	return matches;
 }
 
-/* ?: list what may follow, each with its help. In quotes and in graphs ? is a letter. */
+/* The ? key: list what may follow, each with its help. In quotes and in graphs it types a question mark. */
 static int help_cb(int count, int key)
 {
 	struct buf text = { 0 }, lines = { 0 };
@@ -195,7 +195,7 @@ void typing_open(const struct typing *typing)
 void typing_close(void)
 {
 	typing_stop();
-	recall_load(&now.history);       /* forget in the file what is there twice */
+	recall_load(&now.history);       /* remove duplicates from the file */
 	recall_free(&now.history);
 	clear_history();
 	buf_free(&now.before);

@@ -16,9 +16,9 @@
 
 struct client;
 
-struct lost_output {                     /* set when a write fails: the reader has gone, or the disk is full */
+struct lost_output {                     /* set when a write fails because the reader has gone or the disk is full */
 	bool lost, told;
-	bool reader_left;                /* lost because nobody reads it any more */
+	bool reader_left;                /* lost because the reader has gone */
 	struct error why;
 };
 
@@ -28,14 +28,14 @@ struct cli {
 	const struct invocation *invocation;
 	struct settings settings;
 	struct statedir statedir;
-	struct remote_cluster remote;    /* where the cluster's master is, if it is on another machine */
+	struct remote_cluster remote;    /* address of the cluster's master, if it is on another machine */
 	struct look out, err;            /* how standard output and standard error look */
 	struct arena arena;              /* memory that is freed when the command ends */
 	struct client *client;           /* NULL until cli_connect */
 	int signal_fd;                   /* -1 until cli_catch_signals */
 	sigset_t signals_before;         /* signals that were blocked before cli_catch_signals */
 	int64_t deadline_ns;             /* monotonic time set by --timeout, or TIME_NEVER */
-	int64_t at_ms;                   /* the time that is shown (--at); 0: now */
+	int64_t at_ms;                   /* the time that is shown (--at); 0: the present */
 	struct error error;
 };
 

@@ -19,7 +19,7 @@
 #define FILE_MAX     4096
 #define DEFAULT_FILE "default"
 
-/* The directory of the files; false: neither XDG_CONFIG_HOME nor HOME is set. */
+/* Find the directory of the files; false: neither XDG_CONFIG_HOME nor HOME is set. */
 static bool directory(char ret_path[PATH_MAX])
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -71,7 +71,7 @@ static enum err read_private(const char *path, struct buf *out, struct error *er
 	return ERR_NONE;
 }
 
-/* Write a file whole or not at all, mode 0600; makes the directories. */
+/* Write a file with mode 0600, whole or not at all; makes the directories. */
 static enum err write_private(const char *path, struct slice text, struct error *error)
 {
 	char part[PATH_MAX + 8], dir[PATH_MAX];

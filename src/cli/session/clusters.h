@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Clusters of other machines that have a name here: a file each in clusters/ of the user's configuration directory,
- * with the address and the key on a line each. The file "default" names the cluster that is meant if none is named.
+ * Names of clusters on other machines: a file each in clusters/ of the user's configuration directory, with address and
+ * key on a line each. The file "default" has the name of the cluster that is used if none is named.
  */
 #ifndef TITAN_CLI_CLUSTERS_H
 #define TITAN_CLI_CLUSTERS_H
@@ -18,8 +18,8 @@ struct remote_cluster {
 struct settings;
 
 /*
- * Find out whether these settings mean a cluster of another machine: by --host and --key, or by the name of a cluster
- * that has a file. ret->address is empty if they don't.
+ * Find out whether the settings name a cluster of another machine: by --host and --key, or by a name that has a file.
+ * Otherwise ret->address is empty.
  */
 enum err clusters_find(const struct settings *settings, struct remote_cluster *ret, struct error *error);
 /* Read the file of a cluster; ERR_NOT_FOUND if there is none. */

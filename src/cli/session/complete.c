@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Completes words by the command table, for all shells and the console. The pattern of a command and the ARGUMENT of an
- * option tell what a word can be. The scripts of the shells only call titan completion words.
+ * Completes words by the command table, for all shells and the console. What a word can be follows from the command's
+ * pattern and the option's ARGUMENT. The scripts of the shells only call titan completion words.
  */
 #include "cli/session/complete.h"
 
@@ -109,7 +109,7 @@ static void offer(struct completion *ret, const char *word, size_t len, const ch
 	buf_add_byte(&ret->words, '\n');
 }
 
-/* Offer the words of a|b|c. */
+/* Offer each word of a choice such as a|b|c. */
 static void offer_choices(struct completion *ret, const char *choices)
 {
 	while (*choices != '\0') {
@@ -120,7 +120,7 @@ static void offer_choices(struct completion *ret, const char *choices)
 	}
 }
 
-/* Offer what help can be asked about. */
+/* Offer the topics of titan help. */
 static void offer_topics(struct completion *ret)
 {
 	size_t count;
@@ -137,7 +137,7 @@ static void offer_options(struct completion *ret, const struct option_info *opti
 	const char *begun = ret->begun + strspn(ret->begun, "-");
 
 	if (begun - ret->begun > 2 || (begun - ret->begun == 1 && *begun != '\0'))
-		return;                  /* a single letter is already complete */
+		return;                  /* an option's letter is already complete */
 	for (; options->id != OPT_none; options++) {
 		if (strncmp(options->word, begun, strlen(begun)) == 0)
 			buf_addf(&ret->words, "--%s\t%s\n", options->word, options->help);
@@ -147,7 +147,7 @@ static void offer_options(struct completion *ret, const struct option_info *opti
 /* ---- what others know ---- */
 
 static const struct {
-	const char *word;                /* as it stands in the pattern of a command or the ARGUMENT of an option */
+	const char *word;                /* placeholder in the pattern of a command or the ARGUMENT of an option */
 	enum complete_of of;
 } known_words[] = {
 	{ "FILE", COMPLETE_FILES }, { "DIR", COMPLETE_DIRECTORIES }, { "WORKER", COMPLETE_WORKERS }, { "POOL", COMPLETE_POOLS },
@@ -155,7 +155,7 @@ static const struct {
 };
 
 static const struct {
-	const char *option;              /* options whose ARGUMENT is only NAME */
+	const char *option;              /* options with this ARGUMENT, if it is only NAME; NULL: all */
 	enum complete_of of;
 } known_options[] = {
 	{ "cluster", COMPLETE_CLUSTERS }, { "tenant", COMPLETE_TENANTS }, { "pool", COMPLETE_POOLS },
@@ -164,7 +164,7 @@ static const struct {
 
 static const struct {
 	enum command_id command;
-	enum complete_of of;             /* what RUN or NAME means in its pattern */
+	enum complete_of of;             /* the kind of names that the placeholder stands for */
 } known_commands[] = {
 	{ COMMAND_cancel, COMPLETE_LIVE_RUNS }, { COMMAND_hold, COMPLETE_LIVE_RUNS }, { COMMAND_release, COMPLETE_LIVE_RUNS },
 	{ COMMAND_priority, COMPLETE_LIVE_RUNS }, { COMMAND_watch, COMPLETE_LIVE_RUNS }, { COMMAND_wait, COMPLETE_LIVE_RUNS },
@@ -200,7 +200,7 @@ static enum complete_of argument_means(const struct option_info *option)
 	return word_means(option->argument);
 }
 
-/* What a capital word of the command's pattern means, such as RUN or NAME. */
+/* What a placeholder of the command's pattern stands for, such as RUN or NAME. */
 static enum complete_of command_means(const struct command_info *command, const char *word)
 {
 	bool names = has_word(word, "RUN") || has_word(word, "NAME");
@@ -224,7 +224,7 @@ static const struct option_info *option_of(const struct option_info *options, co
 	return NULL;
 }
 
-/* Find an option of the command (may be NULL) or a global one. */
+/* Find a global option, or one of the command if command isn't NULL. */
 static const struct option_info *option_named(const struct command_info *command, const char *word)
 {
 	const struct option_info *option = command ? option_of(command->options, word) : NULL;
@@ -236,7 +236,7 @@ static const struct option_info *option_named(const struct command_info *command
 
 struct typed {
 	const struct command_info *command;
-	const struct option_info *before;        /* the option whose argument comes next, or NULL */
+	const struct option_info *before; /* the option before the last word, whose argument that word is; or NULL */
 	const char *arguments[ARGUMENTS_MAX];    /* the first ones */
 	size_t count;                            /* of all arguments */
 	bool ended;                              /* by -- */
@@ -274,7 +274,7 @@ static void complete_value(const struct option_info *option, struct completion *
 	ret->jobs = has_word(option->argument, "JOB");
 }
 
-/* Is word one of the words of a|b|c? */
+/* Is the word one of the choices a|b|c? */
 static bool among(const char *choices, const char *word)
 {
 	size_t len;
@@ -289,7 +289,7 @@ static bool among(const char *choices, const char *word)
 	return false;
 }
 
-/* Follow one way to write the arguments, such as "set POOL active|draining", and add what can come next in it. */
+/* Follow one form of the command's arguments, such as "set POOL active|draining", and offer what can come next. */
 static void complete_way(const struct typed *typed, const char *way, struct completion *ret)
 {
 	char word[64] = "";
@@ -305,7 +305,7 @@ static void complete_way(const struct typed *typed, const char *way, struct comp
 				word[strcspn(word, "]")] = '\0';
 			way += len + (way[len] == ' ');
 		} else if (!strstr(word, "...")) {
-			return;                  /* it has no further argument */
+			return;                  /* this form has no further argument */
 		}
 		if (at < typed->count && word[0] >= 'a' && !among(word, typed->arguments[at]))
 			return;
@@ -315,7 +315,7 @@ static void complete_way(const struct typed *typed, const char *way, struct comp
 	} else if (word[0] >= 'A') {
 		enum complete_of of = command_means(typed->command, word);
 
-		/* Another way to write the arguments may be known. */
+		/* Another form of the arguments may say what the word is. */
 		if (of != COMPLETE_NONE)
 			ret->of = of;
 		ret->jobs |= has_word(word, "JOB");
@@ -333,13 +333,13 @@ static void complete_argument(const struct typed *typed, struct completion *ret)
 		ret->of = COMPLETE_FILES;
 		return;
 	}
-	/* Ways to write the arguments stand between " | ". */
+	/* The forms of the arguments are separated by " | ". */
 	while (*at != '\0') {
 		const char *end = strstr(at, " | ");
 		char way[128];
 
 		snprintf(way, sizeof(way), "%.*s", (int)(end ? end - at : (ptrdiff_t)strlen(at)), at);
-		/* Of a way that begins with an option, the words that follow aren't the arguments by themselves. */
+		/* In a form that begins with an option, the words after it need that option, so they aren't offered. */
 		if (way[0] != '-')
 			complete_way(typed, way, ret);
 		at = end ? end + 3 : at + strlen(at);

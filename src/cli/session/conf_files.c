@@ -2,7 +2,7 @@
 /*
  * Finds and reads titan.conf files; lang/conf.c parses them. A file that another user could have written is refused,
  * because its settings would act in this user's name. Directories that every user may write are skipped: otherwise
- * anybody could put a file there and so stop the commands of all who work below it.
+ * anybody could put a titan.conf there and stop the commands of all users who work below it.
  */
 #include "cli/session/conf_files.h"
 
@@ -60,7 +60,7 @@ static enum err read_open(struct cli *cli, int fd, enum conf_place place, const 
 }
 
 /*
- * Is the file in a directory that we may not search? Such a titan.conf isn't meant for us: it lies above the working
+ * Is the file in a directory that this user may not search? Such a titan.conf is ignored: it lies above the working
  * directory, or belongs to another user's cluster.
  */
 static bool is_closed(const char *path)
@@ -76,7 +76,7 @@ static bool is_closed(const char *path)
 	return eaccess(dir, X_OK) != 0;
 }
 
-/* Read one file. at: its place in files. ERR_NOT_FOUND without a text: there is no such file. */
+/* Read one file. at: index in files. ERR_NOT_FOUND without a text: there is no such file. */
 static enum err read_file(struct cli *cli, struct conf_files *files, size_t at, enum conf_place place, const char *path)
 {
 	/* O_NONBLOCK: opening a named pipe would wait for a writer. */
@@ -116,14 +116,14 @@ static bool holds_projects(const char *dir)
 	return stat(dir, &info) == 0 && !(info.st_mode & S_IWOTH);
 }
 
-/* Read the nearest project file, from the working directory upwards. */
+/* Read the nearest project file, in the working directory or a parent of it. */
 static enum err read_project(struct cli *cli, struct conf_files *files)
 {
 	char dir[PATH_MAX], path[PATH_MAX + sizeof(HIDDEN)];
 	enum err err = ERR_NOT_FOUND;
 	char *slash;
 
-	/* A working directory that was removed belongs to no project. */
+	/* A working directory that was removed has no project. */
 	if (getcwd(dir, sizeof(dir)) == NULL || dir[0] != '/')
 		return ERR_NONE;
 	for (;;) {

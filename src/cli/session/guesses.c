@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Looks up words in the table of guesses. */
+/* Looks up words in the table of guesses (proto/guesses.def). */
 #include "cli/session/guesses.h"
 
 #include <string.h>

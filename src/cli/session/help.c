@@ -17,7 +17,7 @@ static void heading(const struct look *look, const char *text, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
-/* Wrap text into the columns from column on. at: the column in which the current line ends. */
+/* Wrap text into lines that begin at column. at: the column at which the present line ends. */
 static void wrap(const char *text, size_t column, size_t at, struct buf *out)
 {
 	while (*text != '\0') {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Parses argv by the command table. One parser serves every command; it knows no command by name.
- */
+/* Parses argv by the command table, the same way for every command. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -186,7 +184,7 @@ static enum err check_arguments(const struct parser *parser, struct error *error
 	return ERR_NONE;
 }
 
-/* Did the last argument name a script? Then the words behind it are the script's. */
+/* Did the last argument name a script? Then the words after it are the script's arguments. */
 static bool begins_script(const struct parser *parser)
 {
 	const struct invocation *result = &parser->result;
@@ -205,7 +203,7 @@ enum err invocation_parse(int argc, char *const *argv, struct arena *arena, stru
 	bool ended = false;
 	size_t room = 1;
 
-	/* In a cluster of letters such as -qy each letter is an option. */
+	/* In combined letters such as -qy each letter is an option. */
 	for (int i = 1; i < argc; i++)
 		room += argv[i][0] == '-' && argv[i][1] != '-' ? strlen(argv[i]) : 1;
 	parser.result.options = arena_zalloc(arena, room, sizeof(struct given_option));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Decides on settings: an option first, then the environment, then titan.conf. invocation.c parses argv, conf_files.c
- * finds the files.
+ * Chooses between the sources of a setting: an option first, then the environment, then titan.conf. invocation.c parses
+ * argv, conf_files.c finds the files.
  */
 #include "cli/session/options.h"
 
@@ -159,8 +159,8 @@ static enum err read_style(const struct invocation *invocation, struct settings 
 }
 
 /*
- * A worker sets socket and token for its jobs, and never TITAN_STATE: a job that sets TITAN_STATE means another
- * cluster.
+ * Read the socket and token that a worker sets for its jobs. A worker never sets TITAN_STATE: a job that sets it means
+ * another cluster.
  */
 static void read_job_socket(struct settings *settings)
 {
@@ -173,7 +173,7 @@ static void read_job_socket(struct settings *settings)
 	settings->token = token;
 }
 
-static const char *variable(const char *name)     /* its value; NULL if it is unset or empty */
+static const char *variable(const char *name)     /* value of the variable; NULL if it is unset or empty */
 {
 	const char *value = getenv(name);
 
@@ -203,7 +203,7 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 		settings.cluster = getenv("TITAN_CLUSTER");
 	if (settings.cluster != NULL && settings.cluster[0] == '\0')
 		settings.cluster = NULL;
-	/* A job belongs to its worker's cluster, whatever titan.conf is in its directory. */
+	/* A job belongs to its worker's cluster, whatever titan.conf is in the job's directory. */
 	if (settings.cluster == NULL && settings.socket == NULL && !option_given(invocation, OPT_cluster))
 		settings.cluster = conf_value(invocation->conf, CONF_cluster);
 	if ((no_colour != NULL && no_colour[0] != '\0') || (term != NULL && strcmp(term, "dumb") == 0))
@@ -279,14 +279,14 @@ enum err intervals_read(const struct invocation *invocation, struct intervals *r
 	    (err = interval_read(invocation, OPT_master_lease, CONF_lease, &intervals.lease_ms, error)) != ERR_NONE ||
 	    (err = interval_read(invocation, OPT_master_grace, CONF_grace, &intervals.grace_ms, error)) != ERR_NONE)
 		return err;
-	/* The worker's lease must run out before its jobs go to another worker. */
+	/* The worker's lease must expire before its jobs are given to another worker. */
 	if ((intervals.grace_ms ? intervals.grace_ms : LIMIT_GRACE_MS) <=
 	    (intervals.lease_ms ? intervals.lease_ms : LIMIT_LEASE_MS)) {
 		error_set(error, ERR_USAGE, "the grace must be longer than the lease, or else a job could run twice "
 			"at the same time");
 		return error_next(error, "titan help master");
 	}
-	/* If only the lease was set, and to a short time, the default heartbeat would be too slow to renew it. */
+	/* If only a short lease was set, the default heartbeat would be too slow to renew it. */
 	if (intervals.heartbeat_ms == 0 && intervals.lease_ms > 0 && intervals.lease_ms < 4 * LIMIT_HEARTBEAT_MS)
 		intervals.heartbeat_ms = intervals.lease_ms > 4 ? intervals.lease_ms / 4 : 1;
 	if ((intervals.heartbeat_ms ? intervals.heartbeat_ms : LIMIT_HEARTBEAT_MS) >=

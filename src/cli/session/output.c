@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prints what commands say: escaped and styled. Remembers when output is lost. */
+/* Prints the output of commands, escaped and styled, and remembers if output is lost. */
 #include "cli/session/output.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct error_place {
 	uint64_t line, column;           /* both count from 1 */
 };
 
-/* Print the error as JSON. place: its place in a text, or NULL. */
+/* Print the error as JSON. place: the error's place in a parsed text, or NULL. */
 static void error_json(struct cli *cli, const struct error_place *place)
 {
 	struct buf text = { 0 };
@@ -54,7 +54,7 @@ int cli_fail(struct cli *cli)
 {
 	struct buf text = { 0 };
 
-	/* Report lost output once, even if the command fails because of it and reports an error as well. */
+	/* Report lost output once, even if the command also fails because of it and reports another error. */
 	if (cli->output->lost) {
 		cli->error = cli->output->why;
 		if (cli->output->told)
@@ -107,7 +107,7 @@ void cli_print(struct cli *cli, struct buf *out)
 	cli_print_or(cli, out, NULL);
 }
 
-/* For programs that read standard error, a note is a value of its own. */
+/* With --json a note is a JSON value of its own, for programs that read standard error. */
 static void note_json(struct cli *cli, struct slice line)
 {
 	struct buf text = { 0 };
@@ -184,7 +184,7 @@ bool cli_chatty(const struct cli *cli)
 	return cli->out.terminal && cli->settings.style == STYLE_HUMAN && !cli->settings.quiet;
 }
 
-/* Read an answer up to the end of its line, so that the next question or command doesn't get the rest. */
+/* Read an answer up to the end of its line, so that the next question or command doesn't read the rest. */
 static bool answered_yes(int fd)
 {
 	char first = '\0', byte;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Looks at a file's name and mode only, never at its text: what a command line means doesn't change with a comment. */
+/*
+ * Looks at a file's name and mode only, not at its text, so that the meaning of a command line doesn't change with a
+ * comment in the file.
+ */
 #include "cli/session/program.h"
 
 #include <stdbool.h>
@@ -20,10 +23,10 @@ enum program_kind program_kind(const char *word)
 	struct stat info;
 	bool there = stat(word, &info) == 0, executable;
 
-	/* Standard input may be a file. */
+	/* Standard input is read like a file. */
 	if (strcmp(word, "-") == 0 || strcmp(word, "/dev/stdin") == 0)
 		return PROGRAM_PIPELINE;
-	/* A pipe such as <(command) has a slash in its name, and can only be read. */
+	/* A pipe such as <(command) has a slash in its name, but it can only be read as a pipeline. */
 	if (there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
 		return PROGRAM_PIPELINE;
 	executable = there && S_ISREG(info.st_mode) && access(word, X_OK) == 0;

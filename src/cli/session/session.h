@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs commands with given input and output: the streams of a process, a line of the REPL, a test. A session runs any
- * number of commands, one after the other. No command ends the process, leaves a signal blocked or keeps state for the
+ * Runs commands with given input and output: those of a process, of a line in the REPL, or of a test. A session runs
+ * any number of commands one after another. No command ends the process, leaves a signal blocked or keeps state for the
  * next one. But up, master and worker leave processes behind, and dash takes over the terminal.
  */
 #ifndef TITAN_CLI_SESSION_H
@@ -13,7 +13,7 @@ struct sink {
 	int (*write_cb)(void *arg, const void *data, size_t len); /* writes all of the data; returns 0 or -errno */
 	void *arg;
 	bool terminal;                   /* output goes to a terminal */
-	unsigned (*columns_cb)(void *arg);       /* returns that terminal's current width; 0, or no function: unknown */
+	unsigned (*columns_cb)(void *arg);       /* returns the width of that terminal; 0, or no function: unknown */
 };
 
 struct session {
@@ -21,7 +21,7 @@ struct session {
 	int in_fd;                       /* typed or piped input; -1: none */
 	bool asks;                       /* a person can answer questions */
 	bool utf8;                       /* both sinks can show UTF-8 */
-	bool interrupts;                 /* Ctrl-C ends the command that runs, and never this process */
+	bool interrupts;                 /* Ctrl-C ends the running command, never this process */
 	bool expanded;                   /* print each field of a row on a line of its own */
 };
 
@@ -30,7 +30,7 @@ void session_of_process(struct session *session);
 /* Run one command with the arguments of main(); argv[0] is ignored. Return its exit status. */
 int session_run(struct session *session, int argc, char **argv);
 
-/* What else the last word can be: things that only the master or the file system knows. */
+/* Kinds of names that the last word can be, and that only the master or the file system knows. */
 enum complete_of {
 	COMPLETE_NONE, COMPLETE_FILES, COMPLETE_DIRECTORIES, COMPLETE_CLUSTERS,
 	COMPLETE_RUNS, COMPLETE_LIVE_RUNS, COMPLETE_FAILED_RUNS, COMPLETE_GATES, COMPLETE_DEAD, COMPLETE_WORKERS,
@@ -38,18 +38,18 @@ enum complete_of {
 };
 
 struct completion {
-	struct buf words;                /* "WORD" or "WORD<tab>HELP", one per line: all that the tables know */
-	enum complete_of of;             /* what the caller must add */
-	bool jobs;                       /* with runs: RUN/JOB is allowed too */
-	const char *begun;               /* the part of the last word that is completed; points into words given */
-	const char *front;               /* what stands before it in that word, such as --file= */
+	struct buf words; /* "WORD" or "WORD<tab>HELP", one per line: the completions that the tables know */
+	enum complete_of of;             /* the kind of names that the caller must add */
+	bool jobs;                       /* if names of runs are added, RUN/JOB is allowed too */
+	const char *begun;               /* the part of the last word to complete; points into the words given */
+	const char *front;               /* text before it in the same word, such as --file= */
 	size_t front_len;
 	const char *cluster;             /* the cluster that the words name; NULL: none */
 };
 
 /*
- * Complete the last word: verbs, options, their choices and words of a command's pattern. words[0] is the first word
- * after "titan". complete_add (cli/ask/complete_names.h) adds what only a master knows.
+ * Complete the last word: verbs, options, their choices, and words of a command's pattern. words[0] is the first word
+ * after "titan". complete_add (cli/ask/complete_names.h) adds the names that only a master knows.
  */
 void session_complete(const char *const *words, size_t count, struct completion *ret);
 void completion_free(struct completion *completion);

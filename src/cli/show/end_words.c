@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Says how a job ended, more closely than its state. */
+/* Texts that say more exactly how a job ended than its state does. */
 #include <inttypes.h>
 
 #include "cli/show/row_words.h"
 #include "proto/dead.h"
 
-/* The text for an ended job's state. Some jobs never ran or weren't retried: the state's usual text would be wrong. */
+/*
+ * The sentence for an ended job's state. Some jobs never ran or weren't retried, so the state's usual sentence would be
+ * wrong.
+ */
 static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 {
 	bool ran = job->outcome == OUTCOME_EXIT || job->outcome == OUTCOME_SIGNAL || job->outcome == OUTCOME_SPAWN;

@@ -57,7 +57,7 @@ void json_end(struct json *json)
 	buf_add_byte(json->out, (uint8_t)json->closer[json->depth]);
 }
 
-/* Write a \u escape; a character beyond 16 bits becomes a pair of surrogates. */
+/* Write a \u escape; a character above U+FFFF becomes a pair of surrogates. */
 static void add_escape(struct buf *out, uint32_t code)
 {
 	if (code < 0x10000)
@@ -72,7 +72,7 @@ static bool is_plain(uint8_t byte)
 	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-/* Write the first character of text, which isn't plain ASCII. Return its length in bytes. */
+/* Write the first character of text, which isn't printable ASCII. Return its length in bytes. */
 static size_t add_special(struct buf *out, struct slice text)
 {
 	uint32_t code;

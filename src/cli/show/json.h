@@ -14,15 +14,15 @@ struct json {
 	struct buf *out;
 	unsigned depth;
 	char closer[JSON_DEPTH];         /* '}' or ']' of each open level */
-	bool any[JSON_DEPTH];            /* true if the level already has a member */
-	bool keyed;                      /* a key was written and its value not yet */
+	bool any[JSON_DEPTH];            /* the level already has a member */
+	bool keyed;                      /* a key was written and its value wasn't yet */
 };
 
 void json_begin(struct json *json, struct buf *out);
 void json_object(struct json *json);
 void json_array(struct json *json);
 void json_end(struct json *json);                        /* closes the innermost open level */
-void json_key(struct json *json, const char *key);       /* needed in an object, before each value */
+void json_key(struct json *json, const char *key);       /* write a key; required in an object before each value */
 void json_text(struct json *json, struct slice text);
 void json_string(struct json *json, const char *text);   /* NULL is written as null */
 void json_u64(struct json *json, uint64_t value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Colours, glyphs and bars for a line of text. They only repeat what the words say, so a plain stream loses nothing. */
+/* Colours, glyphs and bars for a line of text. They only repeat what the words say, so nothing is lost without them. */
 #include "cli/show/look.h"
 
 #include <inttypes.h>

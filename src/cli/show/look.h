@@ -22,7 +22,7 @@ struct look {                            /* how output looks on one stream */
 void look_state(const struct look *look, const struct state_info *state, struct buf *out);
 void look_colour(const struct look *look, enum colour colour, enum attribute attribute, struct buf *out);
 void look_plain(const struct look *look, struct buf *out);
-/* Write a bar of this many cells that shows part of whole. */
+/* Draw a bar of this many cells that shows which part of whole is done. */
 void look_bar(const struct look *look, uint64_t part, uint64_t whole, int cells, struct buf *out);
 
 #endif

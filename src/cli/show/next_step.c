@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chooses the command with which a person could move a job on. Reads rows only; asks no master. */
+/* Chooses the command with which a person could move a job on, from rows alone. */
 #include "cli/show/next_step.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include "cli/show/row_words.h"
 #include "proto/reasons.h"
 
-/* Find a parent of the job that waits for a person; the command is then about that parent. */
+/* Find a parent of the job that waits for a person; then the command is about that parent. */
 static const struct rec_job_row *people_before(const struct rec_job_row *job, const struct rec_job_row *jobs,
 					       size_t job_count)
 {
@@ -20,10 +20,7 @@ static const struct rec_job_row *people_before(const struct rec_job_row *job, co
 	return NULL;
 }
 
-/*
- * Would a retry change anything? Not for a job that was skipped because of a condition, without any failure: the
- * condition would skip it again.
- */
+/* Would a retry change anything? A job that its condition skipped without any failure would be skipped again. */
 static bool retry_changes(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count)
 {
 	const struct rec_job_row *root = job_root(job, jobs, job_count, true);
@@ -74,7 +71,9 @@ struct slice explain_next(const struct rec_job_row *given, const struct rec_job_
 		return slice_str("titan up");
 	else
 		return slice_make(NULL, 0);
-	/* Name the whole run if the job was skipped or waits (the cause is another job), or if the run is held. */
+	/*
+	 * Name the whole run if the job was skipped or waits, because another job is the cause; or if the run is held.
+	 */
 	whole = state == STATE_SKIPPED || job->why_code == REASON_WAITS_FOR_DEPENDENCY ||
 		(job->why_code == REASON_HELD && !job->held);
 	buf_addf(&text, "titan %s %" PRIu64, verb, job->run);

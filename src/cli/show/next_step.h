@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "proto/message.h"
 
-/* Return the command; empty: the job only takes time. jobs: the rows of its run, to find the gate that it waits for. */
+/* Return the command; empty: the job only needs time. jobs: the rows of its run, to find the gate that it waits for. */
 struct slice explain_next(const struct rec_job_row *job, const struct rec_job_row *jobs, size_t job_count,
 			  struct arena *arena);
 

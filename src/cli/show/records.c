@@ -304,7 +304,7 @@ static void print_plain(const struct records *records, struct buf *out)
 	}
 }
 
-/* Find the column that the template names at this place. *ret_len: length of the name including its braces. */
+/* Find the column that the template names here. *ret_len: length of the name with its braces. */
 static const struct column *template_column(const struct records *records, const char *at, size_t *ret_len)
 {
 	const char *end = strchr(at, '}');

@@ -13,11 +13,11 @@
 
 struct column {
 	const char *key;                 /* name of the column in JSON and templates */
-	const char *title;               /* heading; NULL: the column is only in JSON and templates */
+	const char *title;               /* heading; NULL: only JSON and templates have the column */
 	bool right;                      /* right-aligned, for numbers */
 };
 
-struct table {                           /* columns that belong together; share/schema is made from them (fields.def) */
+struct table { /* columns of one kind of rows; share/schema is generated from them (fields.def) */
 	const struct column *columns;
 	size_t count;
 };
@@ -31,7 +31,7 @@ enum cell_kind {
 struct record_cell {
 	enum cell_kind kind;
 	struct slice text;
-	/* A number, a time or span in ms, or the part of a share. SPAN: a measured time, WAIT: a time that was set. */
+	/* a number, a time or a span in ms, or the part of a share. SPAN: a measured time; WAIT: a time that was set */
 	int64_t number;
 	int64_t whole;
 	const struct state_info *state;
@@ -41,7 +41,8 @@ struct record_cell {
 struct records {
 	const struct column *columns;
 	size_t column_count;
-	struct arena *arena; /* holds the cells; their texts belong to the caller and must live until printed */
+	/* memory of the cells; their texts belong to the caller and must live until they are printed */
+	struct arena *arena;
 	struct record_cell *cells;
 	size_t cell_count, cell_room;
 };
@@ -58,12 +59,12 @@ void records_span(struct records *records, int64_t ms);             /* a negativ
 void records_share(struct records *records, uint64_t part, uint64_t whole);
 void records_bool(struct records *records, bool value);
 void records_texts(struct records *records, struct slice_list texts);
-/* Add a list for JSON. In other styles the text shown is printed instead, unless it is empty. */
+/* Add a list of texts. JSON gets the list; other styles print the text shown, unless it is empty. */
 void records_texts_as(struct records *records, struct slice_list texts, struct slice shown);
 
 /*
- * Add three cells about the end of an attempt: exit code, number of the signal, and why it couldn't be started. At most
- * one of them isn't empty.
+ * Add three cells about the end of an attempt: exit code, number of the signal, and the reason why it couldn't be
+ * started. At most one of them isn't empty.
  */
 void records_end(struct records *records, uint64_t outcome, uint64_t code);
 
@@ -75,11 +76,11 @@ void records_settings(struct records *records, const struct rec_job_settings *se
  * is an error that lists the known ones.
  */
 enum err records_sort(struct records *records, const char *key, struct error *error);
-/* Keep only the first rows. */
+/* Keep the first rows and drop the rest. */
 void records_keep(struct records *records, size_t rows);
 size_t records_rows(const struct records *records);
 
-/* Forget all rows collected for printing; their arena may be reset then, and new rows may be added. */
+/* Drop all rows; their arena may then be reset, and new rows may be added. */
 void records_clear(struct records *records);
 
 /* Check that the template fits these columns. Call this before anything is printed. */
@@ -87,8 +88,8 @@ enum err records_check(const struct records *records, const struct look *look, s
 void records_print(const struct records *records, const struct look *look, struct buf *out);
 
 /*
- * Print rows in batches, if there are too many for memory. An aligned table needs two passes: first measure each
- * batch, then add the batches again and print them between begin and end. Other styles need no measuring.
+ * Print rows in batches if there are too many for memory. For an aligned table all batches are made twice: first to
+ * measure each, then to print them between begin and end. Other styles need no measuring.
  */
 #define RECORDS_COLUMNS_MAX 128
 
@@ -104,10 +105,11 @@ void printing_begin(struct printing *printing, const struct records *records, st
 void printing_rows(struct printing *printing, const struct records *records, struct buf *out);
 void printing_end(struct printing *printing, struct buf *out);
 /*
- * Print one record: as lines "key  value" for people, else as records_print does, but JSON without the list around it.
+ * Print one record: as lines "key value" for people, otherwise like records_print, but JSON without a list around it.
  */
 void records_print_one(const struct records *records, const struct look *look, struct buf *out);
 void records_json_row(const struct records *records, size_t row, struct json *json);
-void records_json_fields(const struct records *records, size_t row, struct json *json);  /* into an open object */
+/* Write the row's fields into a JSON object that is already open. */
+void records_json_fields(const struct records *records, size_t row, struct json *json);
 
 #endif

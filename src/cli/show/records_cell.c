@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writes one cell in each style: exact, for people, as JSON. Every text from outside is escaped here (text_escape or
- * the JSON writer), so callers needn't do it.
+ * Writes one cell in each style. Every text from outside is escaped here (by text_escape or the JSON writer), so
+ * callers needn't do that.
  */
 #include "cli/show/records_cell.h"
 

@@ -7,7 +7,7 @@
 #include "cli/show/look.h"
 #include "cli/show/records.h"
 
-void cell_plain(const struct record_cell *cell, struct buf *out);       /* the exact value, without decoration for people */
+void cell_plain(const struct record_cell *cell, struct buf *out);       /* Write the exact value, without decoration. */
 /* Write the cell as people see it, but without colours and state glyphs, so that its width can be measured. */
 void cell_human(const struct look *look, const struct record_cell *cell, struct buf *out);
 void cell_json(const struct record_cell *cell, struct json *json);

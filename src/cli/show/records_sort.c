@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sorts records by one of their columns. Rows that are equal there keep their order. */
+/* Sorts records by one of their columns. Rows with equal values keep their order. */
 #include <stdlib.h>
 #include <strings.h>
 
@@ -38,7 +38,10 @@ static int text_order(struct slice a, struct slice b)
 	return order != 0 ? order : number_order((int64_t)a.len, (int64_t)b.len);
 }
 
-/* States are sorted in the order in which a job passes through them, a flag as the state that it is over. */
+/*
+ * States are sorted in the order in which a job passes through them; a flag is sorted like the state that it is shown
+ * with.
+ */
 static int state_place(const struct state_info *state)
 {
 	int place = 0;
@@ -56,7 +59,7 @@ static int cell_order(const struct record_cell *a, const struct record_cell *b)
 	case CELL_STATE:
 		return number_order(state_place(a->state), state_place(b->state));
 	case CELL_SHARE:
-		/* a part of nothing is all of it, as in the column */
+		/* 0 of 0 counts as 100 %, as it is printed */
 		return number_order(a->whole ? a->number * 100 / a->whole : 100, b->whole ? b->number * 100 / b->whole : 100);
 	case CELL_TEXTS:
 		return a->texts.n == 0 || b->texts.n == 0 ? number_order((int64_t)a->texts.n, (int64_t)b->texts.n) :

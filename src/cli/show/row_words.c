@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Puts rows of runs and jobs into words. Numbers from the wire are checked before they index a table. */
+/* Words for rows of runs and jobs. Numbers from the protocol are checked before they are used as table indices. */
 #include "cli/show/row_words.h"
 
 #include <inttypes.h>
@@ -135,8 +135,8 @@ struct slice job_stop_text(const struct rec_job_row *job)
 }
 
 /*
- * Text for a job whose start failed. The error code doesn't tell whether the command or its directory is at fault, so
- * both are named; if the command isn't known, only the code is shown.
+ * Text for a job whose start failed. The errno doesn't tell whether the command or its directory is missing, so both
+ * are named; if the command isn't known, only the errno is shown.
  */
 static struct slice spawn_text(const struct rec_job_row *job, struct arena *arena)
 {
@@ -159,7 +159,7 @@ static struct slice spawn_text(const struct rec_job_row *job, struct arena *aren
 
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena)
 {
-	/* While a job has an attempt, its outcome is that of the attempt before; show none. */
+	/* While a job has an attempt, its row has the outcome of the attempt before; show none. */
 	if (job->outcome == OUTCOME_NONE || job->outcome >= OUTCOME_COUNT ||
 	    state_table[job_state_checked(job->state)].kind == KIND_HOLDS)
 		return slice_make(NULL, 0);
@@ -182,7 +182,7 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 static const struct rec_job_row *find_cause(const struct rec_job_row *job, const struct rec_job_row *jobs,
 					    size_t job_count)
 {
-	/* Serial numbers of a run's jobs are mostly consecutive, so look first where the job should be. */
+	/* Serial numbers of a run's jobs are mostly consecutive, so look first at the index that follows from that. */
 	uint64_t offset = job->cause - 1 - job->job + job->index;
 
 	if (job->cause == 0)

@@ -116,7 +116,7 @@ static const struct column job_columns[] = {
 };
 const struct table job_table = TABLE_OF(job_columns);
 
-/* The part of the whole that the job said is done, in thousandths. */
+/* Add the part that the job reported as done, in thousandths. */
 static void add_progress(struct records *records, const struct rec_job_row *job)
 {
 	uint64_t done = job->progress - 1;
@@ -276,7 +276,7 @@ static const char *system_word(uint64_t code)
 	return word ? word : "for an unknown reason";
 }
 
-/* What a person can do on the worker's machine about this errno. */
+/* How a person can remove the cause of this errno on the worker's machine. */
 static const char *refused_remedy(uint64_t code)
 {
 	switch (code) {
@@ -329,7 +329,7 @@ void rows_alarm(const struct rec_worker_row *worker, struct buf *out)
 	buf_add_byte(out, '\n');
 }
 
-/* One word for why the worker gets no new jobs, or fewer. Its own reason first, else the state of its pool. */
+/* One word for why the worker gets fewer or no new jobs: its own reason first, else the state of its pool. */
 static struct slice worker_standing(const struct rec_worker_row *worker)
 {
 	if (worker->standing != STANDING_NONE)
@@ -343,7 +343,7 @@ static struct slice worker_standing(const struct rec_worker_row *worker)
 	return slice_str(worker->stuck ? "stuck" : NULL);
 }
 
-/* Empty the cells of the last row that tell of connections and load: of an earlier time they aren't known. */
+/* Empty the cells about connection and load in the last row: for an earlier time (--at) they aren't known. */
 void rows_forget_load(struct records *records)
 {
 	static const char *const kept[] = { "name", "slots", "worker", "pool", "pool_state", "standing" };
