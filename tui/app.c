@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The dashboard's core: messages and time in, frames out. When the connection is lost, the last picture
- * stays, dimmed and dated. Nothing here knows a terminal.
+ * The dashboard without a terminal: takes messages and time, gives frames. When the connection is lost, the last
+ * picture stays, dimmed and with its time.
  */
 #include "tui/app.h"
 
@@ -58,7 +58,7 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->model.runs_open = app->model.graph_open = false;
 	app->log.asked = false;
 	if (app->notice_bad)
-		app->notice[0] = '\0';           /* a notice of an error said why there was no connection */
+		app->notice[0] = '\0';           /* the notice is an error about the lost connection, which is back */
 	app->request_first = app->request_count; /* unsent requests were meant for the old connection */
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
@@ -84,7 +84,7 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 	app->dirty = true;
 }
 
-/* Return the run whose jobs are to be shown. Beside a list, that is the selected run after a while. */
+/* The run whose jobs are to be shown. In a view with a list, it is the run that has been selected for a while. */
 static uint64_t wanted_graph(const struct app *app)
 {
 	if (app->view == VIEW_LOG)
@@ -121,7 +121,7 @@ static enum query_what answers(const struct app *app, uint64_t id)
 		return QUERY_RUNS;
 	if (id != 0 && id == app->graph_id)
 		return QUERY_JOBS;
-	return 0;                        /* the frame belongs to a subscription that has ended */
+	return 0;                        /* the frame is for a subscription that has ended */
 }
 
 static void take_error(struct app *app, const struct msg_error *msg)
@@ -130,7 +130,7 @@ static void take_error(struct app *app, const struct msg_error *msg)
 
 	model_plain(msg->text, text, sizeof text);
 	next[0] = '\0';
-	if (msg->next.len < sizeof next)  /* a command that doesn't fit is left out: part of it would be useless */
+	if (msg->next.len < sizeof next)  /* leave out a command that doesn't fit: a part of it would be useless */
 		model_plain(msg->next, next, sizeof next);
 	if (msg->id != 0 && msg->id == app->log.request)
 		app->log.asked = false, app->log.ended = true;
@@ -141,7 +141,7 @@ static void take_error(struct app *app, const struct msg_error *msg)
 	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
 }
 
-/* Add up the answers of an act: a group is cancelled job by job. */
+/* Add up the answers to an act: a group is cancelled job by job, with an answer for each. */
 static void take_ok(struct app *app, const struct msg_ok *msg)
 {
 	if (app->act_id == 0 || msg->id < app->act_first || msg->id > app->act_id)
@@ -159,7 +159,7 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		return;
 	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
-		app->frozen_count++;             /* dropped; it is asked for again when the screen is unfrozen */
+		app->frozen_count++; /* frozen: the message is dropped; its data is asked for again after the freeze */
 		return;
 	}
 	switch (op) {

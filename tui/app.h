@@ -25,7 +25,7 @@ enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW, APP_COMMAND };
 
 struct app_request {
 	enum app_want want;
-	enum opcode op;          /* opcode of the message in msg, for APP_SEND */
+	enum opcode op;          /* for APP_SEND: opcode of the message in msg */
 	struct slice text;       /* for APP_COMMAND: the command that was typed */
 	union {
 		struct msg_subscribe subscribe;
@@ -44,17 +44,17 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms);
 void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t now_ms);
 void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int64_t now_ms);
 /*
- * Take a whole frame from the master. An error means that the body can't be decoded; the caller closes the
+ * Take a whole frame from the master. An error means that the body can't be decoded; the caller then closes the
  * connection.
  */
 enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t now_ms, struct error *error);
 void app_tick(struct app *app, int64_t now_ms);
 
-/* Take the next request, in order; false if there is none. Its slices are valid until the next call. */
+/* Take the next request in order; false: there is none. Its slices are valid until the next call. */
 bool app_take(struct app *app, struct app_request *ret_request);
-bool app_dirty(const struct app *app);                   /* would app_draw draw something new? */
+bool app_dirty(const struct app *app);                   /* would app_draw draw anything new? */
 int64_t app_wait_ms(const struct app *app, int64_t now_ms);      /* returns the time until app_tick is due */
-bool app_loaded(const struct app *app);                 /* has everything that was asked for arrived? */
+bool app_loaded(const struct app *app);                 /* has all data that was asked for arrived? */
 void app_draw(struct app *app, struct grid *grid, int64_t now_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws the whole picture: header, tabs, the view and what is beside it, the summary line, key hints. */
+/* Draws the whole picture: header, tabs, the view, the pane beside it, the summary line, key hints. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -83,7 +83,7 @@ static void summary_draw(const struct app *app, struct pane pane)
 		bool find = app->overlay == OVERLAY_FIND;
 		struct slice typed = find ? slice_make(app->find, app->find_len) : slice_make(app->command, app->command_len);
 
-		/* Of a long line the end is shown. */
+		/* If the line is too long, its end is shown. */
 		while (typed.len > 0 && (int)typed.len > pane.width - 2)
 			typed = slice_make(typed.data + 1, typed.len - 1);
 		x = pane_str(pane, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), find ? "/" : ":");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns keys into changes. An overlay gets keys first; then keys.def says what a key does in this view.
+ * Turns keys into changes. An open overlay gets keys first; then keys.def says what a key does in this view.
  * Destructive acts ask first: the target is frozen when the question appears, and only y confirms.
  */
 #include <inttypes.h>
@@ -254,10 +254,7 @@ static void freeze(struct app *app, int64_t now_ms)
 	app->frozen = !app->frozen;
 	app->frozen_count = 0;
 	app->frozen_ms = now_ms;
-	/*
-	 * Messages that came while the screen was frozen were dropped. When it is unfrozen, subscribe anew for fresh
-	 * snapshots.
-	 */
+	/* While the screen was frozen, messages were dropped. Afterwards subscribe anew for fresh snapshots. */
 	if (app->frozen || app->link != LINK_LIVE)
 		return;
 	send_subscribe_runs(app);
@@ -299,7 +296,7 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		[ACTION_HOME] = VIEW_HOME, [ACTION_RUNS] = VIEW_RUNS, [ACTION_DAG] = VIEW_DAG, [ACTION_WORKERS] = VIEW_WORKERS,
 	};
 
-	/* The rows may have changed since the last picture. */
+	/* The rows of the graph may have changed since the last picture. */
 	if (app->view == VIEW_DAG && app->model.graph.run != 0)
 		dag_build(app, app->dag.width > 0 ? app->dag.width : app->width);
 	switch (action) {
@@ -372,7 +369,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 	if (pasted && app->overlay != OVERLAY_FIND && app->overlay != OVERLAY_COMMAND && !gate_dialog_edits(app))
 		return;
 	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
-		/* The window is too small to show anything, so nothing may be changed. */
+		/* In a window that is too small to show anything, no key may change anything. */
 		enum action action = key_action(app->view, key);
 
 		app->overlay = OVERLAY_NONE;
@@ -394,7 +391,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 		help_key(app, key);
 	else
 		act(app, key_action(app->view, key), now_ms);
-	/* The new view may need data that has to be asked for. */
+	/* The new view may need data that wasn't asked for yet. */
 	if (!app->frozen)
 		app_tick(app, now_ms);
 }

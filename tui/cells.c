@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The grid of cells. Every write goes through put_cell, which clips it and clears away the other half of a
- * wide character.
+ * The grid of cells. Every write goes through put_cell, which clips it and blanks the other half of a wide character.
  */
 #include "tui/cells.h"
 
@@ -137,7 +136,7 @@ struct pane pane_cut(struct pane pane, int x, int y, int width, int height)
 	};
 }
 
-/* Blank the other half of a wide character, one half of which is being overwritten. */
+/* One half of a wide character is being overwritten: blank its other half. */
 static void mend(struct cell *row, int x, int width)
 {
 	if (row[x].width == 0 && x > 0 && row[x - 1].width == 2) {
@@ -178,7 +177,7 @@ static void put_cell(
 	memcpy(row[x].text, text, len);
 }
 
-/* Add a combining mark to the character before it, as long as there is room. */
+/* Add a combining mark to the character before it if the cell has room. */
 static void add_mark(struct pane pane, int x, int y, const void *text, size_t len)
 {
 	struct cell *cell;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The dialog for a decision on a gate: approve, reject, push back. The gate is frozen when the key is
- * pressed. What the master then says of the gate is shown, and its digest is sent with the decision: if the
- * gate has changed since, the master refuses. A reason is typed first; then only y confirms.
+ * The dialog for a decision on a gate: approve, reject, push back. The gate to decide on is fixed when the key is
+ * pressed. The dialog shows what the master says about the gate, and sends its digest with the decision, so that the
+ * master refuses if the gate has changed since. A reason is typed first; then only y confirms.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -125,7 +125,7 @@ static void dialog_send(struct app *app)
 	app_notice(app, false, "the decision was sent");
 }
 
-/* Go to the field that still has to be filled (target, reason), or to the confirmation. */
+/* Go to the next field that must be filled (target, reason), or to the confirmation. */
 static void dialog_enter(struct app *app)
 {
 	struct gate_dialog *gate = &app->gate;
@@ -168,7 +168,7 @@ static void field_draw(const struct app *app, struct pane pane, int y, enum gate
 	int x = pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, here ? STYLE_BOLD : 0), label);
 	size_t room = (size_t)(pane.width > x + 2 ? pane.width - x - 2 : 0), skip = 0;
 
-	/* Show the end of a long text, where the typing happens. */
+	/* Show the end of a long text, because the cursor is there. */
 	if (gate->len[field] > room)
 		skip = gate->len[field] - room;
 	while (skip < gate->len[field] && (gate->text[field][skip] & 0xc0) == 0x80)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Folding, level by level; a job's level is its longest distance from a root. So the parents' groups are
- * known before the children's. Which jobs belong together doesn't depend on what is unfolded, so the keys of
- * groups stay the same. A master never sends a graph with a cycle; here its jobs would form one last level.
+ * Folding, level by level, where a job's level is its longest distance from a root, so that parents' groups are known
+ * before their children's. Which jobs form a group doesn't depend on what is unfolded, so the keys of groups stay the
+ * same. A master never sends a graph with a cycle; here its jobs would form one last level.
  */
 #include "tui/fold.h"
 
@@ -15,9 +15,9 @@ struct fold_work {
 	uint32_t *child_start, *children;
 	uint32_t *order, *level_start;           /* jobs by level, then by index */
 	size_t levels;
-	uint32_t *like;                          /* the first job with the same group, or the job itself */
-	uint64_t *identity;                      /* key of the group, or a number of the job alone */
-	uint64_t *key;                           /* key of the candidate group, for the level at hand */
+	uint32_t *like;                          /* the first job with the same group key, or the job itself */
+	uint64_t *identity; /* key of the job's group; for a job without a group, a number of its own */
+	uint64_t *key;                           /* keys of the possible groups in the present level */
 	uint32_t *stamp;
 	uint32_t now;
 };
@@ -47,7 +47,10 @@ static void invert(size_t n, const uint32_t *parent_start, const uint32_t *paren
 	uint32_t *start = mem_array(n + 2, sizeof *start);
 	uint32_t *children = mem_array((size_t)parent_start[n] + 1, sizeof *children);
 
-	/* Count two places ahead: filling then moves start[p + 1] from the beginning of p's children to their end. */
+	/*
+	 * Store counts two places ahead: filling then moves start[p + 1] from the beginning of p's children to their
+	 * end.
+	 */
 	for (uint32_t k = 0; k < parent_start[n]; k++)
 		start[parents[k] + 2]++;
 	for (size_t i = 2; i < n + 2; i++)
@@ -125,8 +128,7 @@ static void find_levels(struct fold_work *work)
 }
 
 /*
- * Compute a key that is the same for jobs with the same name stem and equal parents, where parents of one
- * group count as equal.
+ * Compute a key that is equal for jobs with the same name stem and equal parents; parents of one group count as equal.
  */
 static uint64_t group_key(struct fold_work *work, uint32_t job)
 {
@@ -185,7 +187,7 @@ static void find_likes(struct fold_work *work)
 	work->stamp = mem_array(work->n + 1, sizeof *work->stamp);
 	for (size_t i = 0; i < work->n; i++) {
 		work->like[i] = (uint32_t)i;
-		/* An even number, because keys of groups are odd. */
+		/* Make it even, because keys of groups are odd. */
 		work->identity[i] = hash_u64(i) & ~UINT64_C(1);
 	}
 	for (size_t i = 0; i < work->levels; i++) {
@@ -246,7 +248,7 @@ static void make_edges(struct fold_work *work, struct fold *fold)
 		const struct fold_node *node = &fold->nodes[i];
 
 		fold->parent_start[i] = total;
-		/* Mark the node itself, so that it doesn't become its own parent. */
+		/* Stamp the node itself, so that it doesn't become its own parent. */
 		work->stamp[i] = (uint32_t)i + 1;
 		for (uint32_t m = 0; m < node->member_count; m++) {
 			uint32_t job = fold->members[node->member_start + m];

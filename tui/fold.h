@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The graph as it is shown. Jobs with the same parents and the same name stem (encode[0..], row1..) become
- * one node if there are more than FOLD_MIN, unless the user unfolded them. A node's key stays the same while
- * the graph grows. Pure: from the model's jobs to nodes and the edges between them.
+ * The graph as the dashboard shows it. Jobs with the same parents and the same name stem (encode[0..], row1..) become
+ * one node if there are more than FOLD_MIN, unless the user unfolded them. A node's key stays the same while the graph
+ * grows. Pure: from the model's jobs to nodes and the edges between them.
  */
 #ifndef TITAN_TUI_FOLD_H
 #define TITAN_TUI_FOLD_H
@@ -14,7 +14,7 @@
 
 struct fold_node {
 	uint32_t member_start, member_count;     /* range of the node's jobs in members; one for a single job */
-	uint64_t group;                          /* key of the node's group; 0 if it belongs to none */
+	uint64_t group;                          /* key of the node's group; 0: no group */
 	bool folded;
 };
 
@@ -29,10 +29,10 @@ struct fold {
 	uint32_t *child_start, *children;
 };
 
-/* Build the nodes. unfolded: keys of groups to be shown job by job, with any value but NULL; may be NULL. */
+/* Build the nodes. unfolded: a map whose keys are the groups to show job by job; may be NULL. */
 void fold_build(struct fold *fold, const struct tui_graph *graph, const struct map *unfolded);
 void fold_free(struct fold *fold);
-/* Return the length of a name without its number: 6 for encode[7], 3 for row12; the whole length if it has none. */
+/* Length of a name without its number: 6 for encode[7], 3 for row12; the whole length if it has no number. */
 size_t fold_stem(struct slice name);
 
 #endif

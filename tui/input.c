@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Decodes terminal input: plain characters, escape, control sequences, single shifts, UTF-8. All state is in
- * the pending bytes, so a sequence may arrive in any pieces.
+ * Decodes terminal input: characters, Esc, control sequences, single shifts, UTF-8. All state is in the pending bytes,
+ * so a sequence may arrive in any pieces.
  */
 #include "tui/input.h"
 
@@ -44,7 +44,7 @@ static uint32_t find(const struct named *table, size_t count, unsigned code)
 	return 0;
 }
 
-/* Handle ESC [ parameters final: the first number and the final byte decide; modifiers are ignored. */
+/* Handle ESC [ parameters final. The first number and the final byte decide which key it is; modifiers are ignored. */
 static void control_sequence(struct input *input, input_key_cb *key_cb, void *owner)
 {
 	uint8_t final = input->pending[input->len - 1];
@@ -73,7 +73,7 @@ static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 	if (input->len == 1)
 		return false;
 	if (last == 0x1b) {
-		/* The earlier ESC was a key by itself, or a cut sequence; this ESC begins a new one. */
+		/* The first ESC was a key, or began an incomplete sequence; this ESC begins a new one. */
 		if (input->len == 2)
 			give(input, TUI_KEY_ESCAPE, key_cb, owner);
 		input->skipping = false;
@@ -131,7 +131,7 @@ void input_feed(struct input *input, const void *data, size_t len, input_key_cb 
 	for (size_t i = 0; i < len; i++) {
 		if (input->len == INPUT_SEQUENCE_MAX) {
 			input->skipping = true;
-			input->len = 2;          /* keep ESC [ and go on looking for the sequence's end */
+			input->len = 2;          /* keep ESC [ and continue to look for the sequence's end */
 		}
 		input->pending[input->len++] = bytes[i];
 		if (input->pending[0] == 0x1b ? escape(input, key_cb, owner)

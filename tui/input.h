@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns the bytes of a terminal into keys. Any bytes are accepted: unknown sequences are dropped, and no more
- * is kept than the longest sequence. An ESC with nothing behind it for INPUT_ESCAPE_MS is the key Esc: the
- * owner asks input_waits and calls input_expire.
+ * Turns the bytes of a terminal into keys. All bytes are accepted: unknown sequences are dropped, and at most the
+ * longest sequence is kept. An ESC with no byte after it for INPUT_ESCAPE_MS is the Esc key: the owner calls
+ * input_waits and input_expire for that.
  */
 #ifndef TITAN_TUI_INPUT_H
 #define TITAN_TUI_INPUT_H
@@ -17,7 +17,7 @@
 struct input {                           /* state of the decoder; all zeros: nothing is pending */
 	uint8_t pending[INPUT_SEQUENCE_MAX];
 	size_t len;
-	bool skipping;                   /* the decoder is inside a sequence that is too long to be known */
+	bool skipping;                   /* the decoder drops the rest of a sequence that is too long */
 	bool pasting;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lays a graph out in rows and lanes. Nodes come depth first, each after its parents, those with the longest
- * way to the end first, so that lines stay short. An open lane leads to one child, its target. When lanes run
- * out, lanes with the same target are joined early; edges that still don't fit aren't drawn.
+ * Lays a graph out in rows and lanes. Nodes come depth first and after their parents; nodes with the longest way to a
+ * leaf come first, so that lines stay short. An open lane leads to one child, its target. When lanes run out, lanes
+ * with the same target are joined early; edges that still don't fit aren't drawn.
  */
 #include "tui/lanes.h"
 
@@ -15,10 +15,10 @@
 
 struct draw {
 	struct lanes *out;
-	uint32_t target[LANES_MAX];      /* for each lane the node that it leads to, or FREE */
+	uint32_t target[LANES_MAX];      /* for each lane, the node that it leads to, or FREE */
 	int cap;
-	uint32_t *height;                /* for each node its longest way to the end */
-	uint32_t *sorted;                /* children of each node, the highest first */
+	uint32_t *height;                /* for each node, its longest way to a leaf */
+	uint32_t *sorted;                /* children of each node, the one with the longest way first */
 };
 
 static struct lane_row *add_row(struct draw *draw, uint32_t node)
@@ -44,7 +44,7 @@ static void use_lane(struct draw *draw, int lane)
 		draw->out->width = lane + 1;
 }
 
-/* Join all lanes that lead to node into the leftmost one and return it; -1 if none does. */
+/* Join all lanes that lead to node into the leftmost one and return it; -1: no lane leads to it. */
 static int join(struct draw *draw, uint32_t node)
 {
 	int first = -1, last = -1;
@@ -74,7 +74,7 @@ static int join(struct draw *draw, uint32_t node)
 }
 
 /*
- * Join two lanes with the same target to make room. Lanes to the target of lane own are kept: the coming fork
+ * Join two lanes with the same target to make room. Lanes with the same target as lane own are left: the coming fork
  * starts from that lane, and would be drawn for all of them.
  */
 static bool join_any(struct draw *draw, int own)
@@ -93,7 +93,7 @@ static bool join_any(struct draw *draw, int own)
 	return false;
 }
 
-/* Open lanes on one side of the node's own lane, one for each child as far as they fit. Returns the number opened. */
+/* Open lanes on one side of the node's own lane, one for each child, as many as fit. Return their number. */
 static size_t fork_side(struct draw *draw, int own, int step, const uint32_t *children, size_t count)
 {
 	int opened[LANES_MAX];
@@ -119,8 +119,8 @@ static size_t fork_side(struct draw *draw, int own, int step, const uint32_t *ch
 }
 
 /*
- * Continue the node's lane to its first child and open the nearest free lanes for the others. Returns how
- * many children got none.
+ * Continue the node's lane to its first child and open the nearest free lanes for the others. Return the number of
+ * children without a lane.
  */
 static uint32_t fork_lanes(struct draw *draw, int own, const uint32_t *children, size_t count)
 {
@@ -227,8 +227,8 @@ static void count_parents(size_t n, const uint32_t *child_start, const uint32_t 
 }
 
 /*
- * Place all nodes. Ready nodes are on a stack, the highest on top, which makes the order depth first and
- * never before a parent.
+ * Place all nodes. Nodes whose parents are placed wait on a stack, the one with the longest way on top, which makes the
+ * order depth first.
  */
 static void place_all(struct draw *draw, size_t n, const uint32_t *child_start, uint32_t *missing)
 {

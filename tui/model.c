@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The model of what the dashboard knows: applies messages, keeps totals, events and histories. Rows arrive
- * whole, so applying a row twice changes nothing.
+ * What the dashboard knows: applies messages, and keeps totals, events and histories. Messages have whole rows, so
+ * applying a row twice changes nothing.
  */
 #include "tui/model.h"
 
@@ -49,7 +49,9 @@ struct tui_worker *model_worker(const struct model *model, uint64_t worker)
 	return map_get(&model->worker_by_id, worker);
 }
 
-/* Add up a run's jobs by what a person asks for. Prefetched jobs count as queued: they don't run yet. */
+/*
+ * Add up a run's jobs in the groups that people ask for. Prefetched jobs count as queued, because they don't run yet.
+ */
 struct tally tally_of(const uint32_t counts[STATE_COUNT])
 {
 	struct tally tally = { 0 };
@@ -149,7 +151,7 @@ void model_apply_delta(struct model *model, enum query_what what, const struct m
 		msg->jobs.n, CHANGE_TOLD, now_ms);
 	keep_mark(model, what, msg->resume);
 	if (msg->cut) {
-		/* A whole new snapshot follows, even if the last one wasn't complete. */
+		/* A new snapshot begins, even if the last one wasn't complete. */
 		*(what == QUERY_RUNS ? &model->runs_open : &model->graph_open) = false;
 	}
 	model_count(model);
@@ -238,7 +240,7 @@ bool model_tick(struct model *model, int64_t now_ms)
 	}
 	if (passed == 0)
 		return false;
-	/* After a gap without ticks, count all jobs that ended meanwhile in this one second. */
+	/* After a while without ticks, all jobs that ended meanwhile are counted in this one second. */
 	for (int64_t i = 0; i < passed && i < MODEL_HISTORY; i++) {
 		push(model->rate, i == 0 ? (uint32_t)ended : 0);
 		push(model->queue, (uint32_t)model->totals.queue);

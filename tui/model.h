@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the dashboard knows: runs, workers, and the jobs of the one run being looked at. Filled from SNAPSHOT
- * and DELTA; everything is found by its id, never by its place on the screen. Names are copies of raw bytes,
- * escaped when drawn. Times are in UTC ms and come from the caller.
+ * What the dashboard knows: runs, workers, and the jobs of one run. Filled from SNAPSHOT and DELTA; everything is found
+ * by its number, never by its place on the screen. Names are copies of raw bytes, and are escaped when they are drawn.
+ * Times are in UTC ms and come from the caller.
  */
 #ifndef TITAN_TUI_MODEL_H
 #define TITAN_TUI_MODEL_H
@@ -21,7 +21,7 @@ struct tui_run {
 	enum run_state state;
 	uint64_t jobs;
 	uint32_t counts[STATE_COUNT];
-	uint32_t forgiven;               /* number of jobs whose bad end counts as a good one */
+	uint32_t forgiven;               /* number of the run's jobs whose failure is forgiven */
 	int64_t submitted_ms, ended_ms;
 	uint64_t seen;                   /* number of the last snapshot that had this run */
 };
@@ -32,7 +32,7 @@ struct tui_worker {
 	enum worker_state state;
 	uint64_t slots, busy, prefetched, cpu_permille, mem_permille, pid, done;
 	uint64_t stuck;                  /* number of attempts whose processes can't be killed */
-	uint64_t refused_code;           /* errno that says why the worker can't start jobs; 0: it can */
+	uint64_t refused_code;           /* errno of the reason why the worker can't start jobs; 0: it can */
 	int64_t seen_ms;
 	uint64_t seen;
 };
@@ -41,15 +41,15 @@ struct tui_job {                         /* a job of the graph; kept small, beca
 	uint64_t job;                    /* serial number of the job; 0: not known yet */
 	uint64_t epoch, cause;
 	struct slice name;               /* in the graph's arena */
-	const struct slice *worker;      /* name of its worker, one of the model's names; NULL: no worker */
-	uint32_t *needs;                 /* indices of its parents, in the graph's arena */
+	const struct slice *worker;      /* name of the job's worker, owned by the model; NULL: no worker */
+	uint32_t *needs;                 /* indices of the job's parents, in the graph's arena */
 	struct rec_job_settings *settings;       /* settings of the job, in the graph's arena; NULL: not known */
 	int64_t due_ms, started_ms, ended_ms;
 	uint32_t need_count, code;
 	uint16_t tries, crashes, interrupted, retry_max;
 	uint8_t outcome;                 /* enum outcome */
 	bool dead;                       /* the job has a dead letter */
-	bool forgiven;                   /* the job's bad end counts as a good one */
+	bool forgiven;                   /* the job's failure is forgiven */
 };
 
 static inline struct slice job_worker(const struct tui_job *job)
@@ -60,7 +60,7 @@ static inline struct slice job_worker(const struct tui_job *job)
 struct tui_graph {                       /* the jobs of one run, by index */
 	uint64_t run;                    /* 0: none */
 	struct tui_job *jobs;
-	uint8_t *states;                 /* enum job_state of each job, kept apart so that counting is one pass */
+	uint8_t *states; /* enum job_state of each job, in an array of their own so that counting is fast */
 	size_t count, cap;
 	uint32_t counts[STATE_COUNT];
 	bool complete;                   /* the whole snapshot of the graph has arrived */
@@ -101,7 +101,7 @@ struct model {
 	uint64_t event_count;
 	uint64_t ended;                /* number of jobs seen to end so far */
 	uint64_t ended_before;
-	int64_t second;                  /* the second to which the newest value in the histories belongs */
+	int64_t second;                  /* the second of the newest value in the histories */
 	uint32_t rate[MODEL_HISTORY];    /* jobs that ended in each second; oldest first */
 	uint32_t queue[MODEL_HISTORY];   /* jobs queued for a worker in each second; oldest first */
 };
@@ -109,20 +109,20 @@ struct model {
 void model_init(struct model *model);
 void model_free(struct model *model);
 
-/* Apply a message. what: which subscription it belongs to, QUERY_RUNS or QUERY_JOBS (of the graph's run). */
+/* Apply a message. what: the subscription that it belongs to, QUERY_RUNS or QUERY_JOBS (of the graph's run). */
 void model_apply_snapshot(
 	struct model *model, enum query_what what, const struct msg_snapshot *msg, int64_t now_ms);
 void model_apply_delta(
 	struct model *model, enum query_what what, const struct msg_delta *msg, int64_t now_ms);
-/* Look at another run: its jobs come with the next snapshot. 0: none. */
+/* Change to another run, whose jobs come with the next snapshot; 0: none. */
 void model_look_at(struct model *model, uint64_t run);
-/* Bring the histories up to now; true if the picture has changed. */
+/* Add values for the seconds up to now to the histories; true: the picture has changed. */
 bool model_tick(struct model *model, int64_t now_ms);
 bool model_history_moves(const struct model *model);     /* will a later tick change the picture? */
 
 struct tui_run *model_run(const struct model *model, uint64_t run);
 struct tui_worker *model_worker(const struct model *model, uint64_t worker);
-/* Return an event; back 0 is the latest. NULL if there is none so far back. */
+/* Return an event; back 0 is the latest. NULL: there is none so far back. */
 const struct tui_event *model_event(const struct model *model, size_t back);
 
 static inline bool state_needs_eyes(unsigned state)
@@ -131,7 +131,7 @@ static inline bool state_needs_eyes(unsigned state)
 	       state == STATE_QUARANTINED || state == STATE_UNKNOWN;
 }
 
-/* Numbers of jobs in the groups that a person asks for. */
+/* Numbers of jobs in the groups that people ask for. */
 struct tally {
 	uint32_t wait, queue, run, ok, fail, other;
 };

@@ -5,20 +5,20 @@
 
 #include "tui/model.h"
 
-/* Whether a row makes an event: rows of a snapshot don't, those of a delta do. */
+/* Does a row make an event? Rows of a snapshot don't, those of a delta do. */
 enum change { CHANGE_QUIET, CHANGE_TOLD };
 
 void model_put_run(struct model *model, const struct rec_run_row *row, enum change change, int64_t now_ms);
 void model_put_worker(
 	struct model *model, const struct rec_worker_row *row, enum change change, int64_t now_ms);
 void model_put_job(struct model *model, const struct rec_job_row *row, enum change change, int64_t now_ms);
-/* Drops runs and workers that the latest snapshot didn't have. */
+/* Remove runs and workers that the latest snapshot didn't have. */
 void model_sweep(struct model *model);
-/* Return the one shared copy of a name; NULL for an empty one. */
+/* The one shared copy of a name; NULL for an empty one. */
 const struct slice *model_name(struct model *model, struct slice name);
 void model_tell(struct model *model, int64_t at_ms, const struct state_info *look, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Returns the text escaped, cut to size, with a NUL. */
+/* The text escaped, cut to size, with a NUL. */
 const char *model_plain(struct slice text, char *out, size_t size);
 
 #endif

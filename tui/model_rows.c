@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Puts rows into the model: copies what a message says of a run, a worker or a job, keeps the order by
- * number, and makes events of changes. Numbers from the wire are checked here.
+ * Puts rows into the model: copies what a message says about a run, a worker or a job, keeps lists sorted by number,
+ * and makes events of changes. Numbers from the protocol are checked here.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static void keep_text(struct slice *text, struct slice value)
 }
 
 /*
- * Find where key belongs in an ascending list of pointers to structs whose first field is their key. Usually
- * at the end.
+ * Find the place of key in an ascending list of pointers to structs whose first field is their key. Mostly it is the
+ * end.
  */
 static size_t place_of(void *const *list, size_t count, uint64_t key)
 {
@@ -62,7 +62,7 @@ static void free_run(struct model *model, struct tui_run *run)
 	mem_free(run);
 }
 
-/* Forget the oldest run that has ended; the oldest of all if none has. */
+/* Remove the oldest run that has ended; if none has, the oldest of all. */
 static void forget_one_run(struct model *model)
 {
 	size_t at = 0;
@@ -223,7 +223,7 @@ static void make_room(struct tui_graph *graph, size_t index)
 	}
 }
 
-/* Keep the parents of a job. Only snapshots have them; none in a delta means unchanged. */
+/* Keep the parents of a job. Only snapshots have them; none in a delta means that they haven't changed. */
 static void keep_needs(struct tui_graph *graph, struct tui_job *job, const struct rec_job_row *row)
 {
 	size_t count = row->needs.n;
@@ -238,7 +238,7 @@ static void keep_needs(struct tui_graph *graph, struct tui_job *job, const struc
 	graph->structure++;
 }
 
-/* Keep the settings of a job. Only snapshots have them; none in a delta means unchanged. */
+/* Keep the settings of a job. Only snapshots have them; none in a delta means that they haven't changed. */
 static void keep_settings(struct tui_graph *graph, struct tui_job *job, const struct rec_job_row *row)
 {
 	if (row->settings.n == 0 || job->settings)

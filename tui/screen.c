@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The only file that uses curses. Owns the memory file that curses writes to. A character whose width differs
- * between the C library and our tables is replaced, because a wrong width would shift the row.
+ * The only file that uses curses, which writes to a file in memory. A character whose width differs between the C
+ * library and our tables is replaced, because a wrong width would shift the row.
  */
 #include "tui/screen.h"
 
@@ -26,7 +26,7 @@ struct screen {
 	SCREEN *curses;
 	FILE *file;
 	struct grid shown;
-	bool valid;                      /* shown equals what the terminal shows */
+	bool valid;                      /* the picture in shown is the one on the terminal */
 	bool entered;
 	bool colours;
 };
@@ -37,7 +37,10 @@ static const short colour_numbers[COLOUR_CYAN + 1] = {
 	[COLOUR_CYAN] = COLOR_CYAN,
 };
 
-/* Take what curses wrote since the last time. It writes to the descriptor, not through stdio. */
+/*
+ * Take what curses has written since the last call. Curses writes to the descriptor of the memory file, not through
+ * stdio.
+ */
 static void take_output(struct screen *screen, struct buf *out)
 {
 	int fd = fileno(screen->file);
@@ -74,7 +77,10 @@ enum err screen_new(const char *term, int width, int height, struct screen **ret
 	screen = mem_zalloc(sizeof *screen);
 	screen->file = fdopen(fd, "w+");
 	set_escdelay(25);
-	/* Remove these variables: some terminals, such as the Linux console, report no size; ours is set below. */
+	/*
+	 * Remove LINES and COLUMNS, which curses would use on a terminal that reports no size, such as the Linux console;
+	 * the size is set below.
+	 */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 	screen->curses = newterm(term, screen->file, screen->file);
@@ -148,8 +154,8 @@ static void put_cell(const struct screen *screen, int y, int x, const struct cel
 }
 
 /*
- * Set the scrolling region to the whole screen. Curses sets it for terminfo's size, and not again when it is
- * told another size; outside the region some terminals don't scroll.
+ * Set the scrolling region to the whole screen. Curses sets it once, for terminfo's size; after a change of size some
+ * terminals don't scroll outside that region.
  */
 static void whole_region(const struct grid *grid, struct buf *out)
 {
@@ -186,7 +192,7 @@ void screen_render(struct screen *screen, const struct grid *grid, struct buf *o
 	}
 	wnoutrefresh(stdscr);
 	if (!screen->valid) {
-		take_output(screen, out);        /* what curses writes first, with a scrolling region of its own */
+		take_output(screen, out);        /* curses begins with a scrolling region, which is replaced next */
 		whole_region(grid, out);
 	}
 	doupdate();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How things look. A state's word is always shown: colour is never the only sign. */
+/* Colours, glyphs and number formats. A state is always shown with its word: colour is never the only sign. */
 #include "tui/theme.h"
 
 #include <inttypes.h>
@@ -77,7 +77,7 @@ const char *number_short(uint64_t value, int cells, char out[NUMBER_SIZE])
 	if (len <= cells && value <= 999999999)
 		return out;
 	for (const char *unit = units; *unit; unit++) {
-		/* Tenths of the next unit, cut and not rounded, so that 999,999 doesn't become 1000k. */
+		/* Tenths of the next unit, cut instead of rounded, so that 999,999 doesn't become 1000k. */
 		tenths = unit == units ? value / 100 : tenths / 1000;
 		len = snprintf(out, NUMBER_SIZE, "%u.%u%c", (unsigned)(tenths / 10 % 100000),
 			(unsigned)(tenths % 10), *unit);

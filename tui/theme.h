@@ -8,14 +8,14 @@
 
 struct theme {
 	bool ascii;              /* use only ASCII for glyphs, lines and blocks */
-	bool mono;               /* attributes instead of colours */
+	bool mono;               /* use attributes instead of colours */
 };
 
 struct style theme_style(const struct theme *theme, enum colour colour, unsigned attributes);
 struct style theme_state(const struct theme *theme, const struct state_info *info);
 const char *theme_glyph(const struct theme *theme, const struct state_info *info);
 const char *theme_pick(const struct theme *theme, const char *utf8, const char *ascii);
-/* Return a worker's state in the form of the rows of states.def. */
+/* A worker's state as a row like those of states.def. */
 const struct state_info *theme_worker(enum worker_state state);
 
 #define NUMBER_SIZE 16

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The terminal device. The crash handler only uses write, tcsetattr and raise, which are allowed in one. It
+ * The terminal device. The crash handler only uses write, tcsetattr and raise, which are allowed in signal handlers. It
  * never calls curses, whose state may be broken.
  */
 #include "tui/tty.h"
@@ -14,7 +14,7 @@
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT };
 
-/* The state that the crash handler needs; nothing else uses it. */
+/* What the crash handler needs; nothing else uses it. */
 static volatile sig_atomic_t guarded_fd = -1;
 static struct termios guarded_modes;
 static struct slice guarded_reset;
@@ -114,13 +114,13 @@ static void crash_cb(int number)
 	int fd = guarded_fd;
 
 	if (fd >= 0) {
-		/* The descriptor is non-blocking, so a stalled terminal can't hold up the crash. */
+		/* The descriptor is non-blocking, so a stalled terminal can't delay the end. */
 		ssize_t ignored = write(fd, guarded_reset.data, guarded_reset.len);
 
 		(void)ignored;
 		tcsetattr(fd, TCSANOW, &guarded_modes);
 	}
-	raise(number);           /* the handler removed itself, so this signal kills */
+	raise(number);           /* the handler was removed before, so this signal ends the process */
 }
 
 void tty_guard(struct tty *tty, struct slice reset)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The graph view of a run: its rows and the selection. Rows are rebuilt when the shape of the graph changes
- * (jobs, folding, failures in a folded group), never for a mere change of state. The selection is a job's
- * index; a group is selected by its first member.
+ * The graph view of a run: its rows and the selection. Rows are rebuilt when the graph's shape changes (jobs, folding,
+ * failures in a folded group), not when only states change. The selection is a job's index; a group is selected by its
+ * first member.
  */
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/views.h"
 
-/* Most failed members of a folded group that are shown; the rest are counted. */
+/* Most failed members of a folded group that get a row; the others are only counted. */
 #define MEMBERS_SHOWN 8
 
 void dag_forget(struct dag_view *dag)
@@ -100,7 +100,7 @@ static size_t shown_width(struct slice name)
 	return width;
 }
 
-/* Return the width that names need, so that the states stand directly beside them. */
+/* The width that names need, so that states stand directly beside them. */
 static int names_width(const struct app *app)
 {
 	const struct fold *fold = &app->dag.fold;
@@ -133,7 +133,7 @@ void dag_build(struct app *app, int width)
 
 	dag->width = width;
 	cap = cap < 4 ? 4 : cap > 24 ? 24 : cap;
-	/* While a large graph arrives, rebuild only when it has doubled, and at its end. */
+	/* While a large graph arrives, rows are rebuilt only when it has doubled, and at its end. */
 	early = !graph->complete && dag->built && graph->count < 2 * dag->fold.job_count;
 	shape = !dag->built || (dag->built_structure != graph->structure && !early) ||
 		dag->built_unfold != dag->unfold_changes || dag->built_cap != cap;
@@ -169,7 +169,7 @@ static bool row_is_selected(const struct dag_view *dag, const struct dag_row *ro
 	return !dag->member && dag->fold.node_of[dag->job] == row->node;
 }
 
-/* Return the row of the selection. A failed member that is no longer shown leads to its group. */
+/* The row of the selection. If it is a failed member that no longer has a row, the row of its group. */
 size_t dag_selected_at(const struct app *app)
 {
 	const struct dag_view *dag = &app->dag;
@@ -198,7 +198,7 @@ static void choose(struct dag_view *dag, size_t at)
 	dag->member = dag->rows[at].kind == ROW_MEMBER;
 }
 
-/* Select the next selectable row from at on; at may be a row of lines. */
+/* Select the next selectable row, starting with at; row at may have lines only. */
 static bool choose_near(struct dag_view *dag, size_t at, int step)
 {
 	for (size_t i = at; i < dag->count; i += (size_t)step) {
@@ -246,7 +246,7 @@ void dag_move(struct app *app, enum action action)
 		choose_near(dag, to, down ? -1 : 1);
 }
 
-/* Search a folded group: the first member that matches becomes the selection when the group is unfolded. */
+/* Search in a folded group: the first member that matches becomes the selection when the group is unfolded. */
 static bool find_member(struct app *app, const struct dag_row *row)
 {
 	struct dag_view *dag = &app->dag;
@@ -322,7 +322,7 @@ void node_name(const struct app *app, uint32_t number, struct buf *out)
 		buf_add_slice(out, name);
 		return;
 	}
-	/* Names that are only numbers (1, 2, 3) have no stem. */
+	/* Names that consist of digits (1, 2, 3) have no stem to be folded by. */
 	if (fold_stem(name) > 0)
 		buf_add(out, name.data, fold_stem(name));
 	else

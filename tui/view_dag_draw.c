@@ -43,8 +43,8 @@ static void count_members(const struct app *app, const struct fold_node *node, u
 }
 
 /*
- * Return the state shown for a group: that of running members if there are any, else of queued, waiting or
- * failed ones, in this order.
+ * The state shown for a group: that of running members if there are any, otherwise of queued, waiting or failed ones,
+ * in this order.
  */
 static unsigned group_state(const struct tally *tally, const uint32_t counts[STATE_COUNT])
 {
@@ -186,7 +186,7 @@ static void row_draw(const struct app *app, struct pane pane, int y, const struc
 	bool beside = row->kind == ROW_MEMBER || row->kind == ROW_MORE;
 	uint8_t between[LANES_MAX] = { 0 };
 
-	/* Beside a failed member of a group, continue the lines that reach the next row. */
+	/* Beside a failed member of a group, continue the lines that lead to the next row. */
 	for (size_t i = 0; beside && row->lane_row + 1 < dag->lanes.count && i < LANES_MAX; i++)
 		if (dag->lanes.rows[row->lane_row + 1].lanes[i] & LANE_UP)
 			between[i] = LANE_UP | LANE_DOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws what keys.def says: tabs, hints, the help overlay; also the question before a cancel. */
+/* Draws the texts of keys.def: tabs, hints, the help overlay; also the question before a cancel. */
 #include <inttypes.h>
 #include <stdio.h>
 

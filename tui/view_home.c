@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Home and the list of runs, newest first. The selection is a run's number; its row is looked up for each
- * frame. Columns that don't fit are dropped by priority and never wrap.
+ * Home and the list of runs, newest first. The selection is a run's number, whose row is looked up for each frame.
+ * Columns that don't fit are left out by priority; rows never wrap.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ void runs_choose(struct app *app)
 	const struct model *model = &app->model;
 	size_t at = 0;
 
-	/* The run asked for on the command line may be older than the runs listed. */
+	/* The run asked for on the command line may be older than the runs in the list. */
 	if (app->wanted_run && (model->runs_known || model_run(model, app->wanted_run))) {
 		app->run = app->pinned_run = app->wanted_run;
 		app->wanted_run = 0;
@@ -49,7 +49,7 @@ void runs_choose(struct app *app)
 		return;
 	if (model->run_count == 0)
 		return;
-	/* Select the next older run than the one that is gone; the newest if none was selected. */
+	/* The selected run is gone: select the next older one, or the newest if none was selected. */
 	while (app->run != 0 && at < model->run_count && model->runs[at]->run < app->run)
 		at++;
 	app->run = model->runs[at > 0 ? at - 1 : app->run ? 0 : model->run_count - 1]->run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Draws NEEDS YOU: workers that are gone, can't start jobs or have an unkillable process; gates that wait for
- * people; runs with failed jobs, newest first.
+ * Draws NEEDS YOU: workers that are lost, can't start jobs or have an unkillable process; gates that wait for people;
+ * runs with failed jobs, newest first.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "tui/views.h"
 
-/* Does a run need attention? Not for failures that the pipeline itself forgives. */
+/* Does the run need attention? Failures that the pipeline forgives don't count. */
 static bool run_needs(const struct tui_run *run)
 {
 	return tally_of(run->counts).fail > run->forgiven;
@@ -148,7 +148,7 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	if (all > 0)
 		title = theme_style(&app->theme, COLOUR_RED, STYLE_BOLD);
 	pane_title(pane, 0, title, app->theme.ascii, text);
-	/* Show workers first: they are few and more serious, and a list of failures could push them out. */
+	/* Show workers first: they are few and serious, and a list of failed runs could leave no room for them. */
 	for (size_t i = 0; i < model->worker_count && shown < room; i++)
 		if (model->workers[i]->state != WORKER_UP || model->workers[i]->stuck > 0 ||
 		    model->workers[i]->refused_code > 0)

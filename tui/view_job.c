@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job in words: its state on one line, and all its details. */
+/* A job in words: its state on one line, and its details. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
-#define SETTING_COLUMN 18                /* x of the values, behind the longest word */
-#define CAUSES_SOUGHT 1000               /* most steps followed along a chain of skipped jobs, for each row drawn */
+#define SETTING_COLUMN 18                /* x of the values, behind the longest heading */
+#define CAUSES_SOUGHT 1000               /* most steps along a chain of skipped jobs, for each drawn row */
 
 static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 {
@@ -55,7 +55,7 @@ static const struct tui_job *find_cause(const struct tui_graph *graph, const str
 
 	if (job->cause == 0)
 		return NULL;
-	/* Serial numbers of a run's jobs are consecutive, so try the expected place first. */
+	/* Serial numbers of a run's jobs are mostly consecutive, so try the expected index first. */
 	offset = job->cause - 1 - job->job + (uint64_t)(job - graph->jobs);
 	if (offset < graph->count && graph->jobs[offset].job == job->cause - 1)
 		return &graph->jobs[offset];
@@ -65,7 +65,7 @@ static const struct tui_job *find_cause(const struct tui_graph *graph, const str
 	return NULL;
 }
 
-/* Write because of which job it was skipped, and where a chain of skipped jobs began. */
+/* Name the job because of which this one was skipped, and the one where a chain of skipped jobs began. */
 static void because(const struct tui_graph *graph, const struct tui_job *job, char *out, size_t size)
 {
 	const struct tui_job *cause = find_cause(graph, job), *root = cause;
@@ -167,7 +167,7 @@ static void time_draw(const struct app *app, struct pane pane, int y, const char
 	pane_str(pane, 10, y, plain, at_ms ? clock_format_local(at_ms, text) : "-");
 }
 
-/* Draw the settings that need no words of their own, one per line, as many as fit. */
+/* Draw the plain settings, one per line, as many as fit. */
 static void settings_draw(const struct app *app, struct pane pane, int y, const struct rec_job_settings *settings)
 {
 	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The log view of one job: the last 64 KB of its output, in lines. Output is escaped when it arrives, except
- * colours, which are drawn as colours. Moving up stops following; End follows again.
+ * The log view of one job: the last 64 KB of its output, in lines. Output is escaped when it arrives, except colours,
+ * which are drawn. Moving up stops following new output; End resumes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void forget_line(struct log_view *log)
 	log->top -= log->top > 0;
 }
 
-/* Expand tabs to every eighth cell, then escape the text and keep it as a line. */
+/* Expand tabs to multiples of eight cells, then escape the text and keep it as a line. */
 static void keep_line(struct log_view *log, struct slice raw, unsigned stream, int64_t wall_ms)
 {
 	struct buf text = { 0 }, escaped = { 0 };
@@ -93,7 +93,7 @@ static void take_piece(struct log_view *log, const struct rec_output *piece)
 	size_t left = piece->data.len, seen = 0;
 	uint64_t end = piece->offset + left;
 
-	/* Skip bytes that were shown live: the kept end of the output repeats them. */
+	/* Skip bytes that were already shown live: the kept end of the output repeats them. */
 	if (log->known[which] && piece->offset < log->next[which])
 		seen = log->next[which] < end ? (size_t)(log->next[which] - piece->offset) : left;
 	at += seen;
@@ -126,7 +126,7 @@ void log_take(struct app *app, const struct msg_log_data *msg)
 
 	if (!log->lines || msg->id != log->request)
 		return;
-	/* There is more output before the first piece. */
+	/* The log has more output before the first piece. */
 	if (!log->begun && msg->start > 0)
 		log->forgotten++;
 	log->begun = true;
@@ -197,7 +197,7 @@ void log_move(struct app *app, enum action action)
 		action != ACTION_FIRST));
 }
 
-/* Does the search match the words of the line, ignoring colour sequences? */
+/* Do the words of the line match the search, ignoring colour sequences? */
 static bool line_matches(const struct app *app, const struct log_line *line)
 {
 	struct buf words = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The list of workers: what they are and how busy. The selection is a worker's number. */
+/* The list of workers: state, load, jobs. The selection is a worker's number. */
 #include <inttypes.h>
 #include <stdio.h>
 

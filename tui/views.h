@@ -22,9 +22,9 @@ enum dag_row_kind { ROW_NODE, ROW_LINK, ROW_MEMBER, ROW_MORE };
 
 struct dag_row {
 	enum dag_row_kind kind;
-	uint32_t lane_row;               /* index into lanes.rows; for a member, the row whose lines go on beside it */
+	uint32_t lane_row; /* index into lanes.rows; for a failed member, the row whose lines continue beside it */
 	uint32_t node;
-	/* Index of the job; for a node its first member; for ROW_MORE how many more there are. */
+	/* Index of the job; for a node, of its first member; for ROW_MORE, the number of further failed members. */
 	uint32_t job;
 };
 
@@ -42,13 +42,13 @@ struct dag_view {
 	int name_width;                  /* cells that the longest name needs */
 	bool built_failures_only;
 	uint32_t job;                    /* the selected job's index; for a group, that of its first member */
-	bool member;                     /* selected as a single member of a folded group */
+	bool member;                     /* a single member of a folded group is selected */
 	size_t top;
-	int page, width;                 /* of the last picture */
+	int page, width;                 /* size of the last picture */
 };
 
 struct log_line {
-	char *text;                      /* the line, escaped; may hold colour sequences */
+	char *text;                      /* the line, escaped; may have colour sequences */
 	uint32_t len;
 	uint8_t stream;
 	int64_t wall_ms;
@@ -59,23 +59,23 @@ struct log_view {
 	uint32_t index;                  /* index in the graph */
 	char name[160];                  /* escaped */
 	uint64_t offset, request, dropped;
-	uint64_t newest;                 /* number of the last live tail piece shown */
-	bool begun;                      /* reading near the end has begun; from now on it goes forwards */
+	uint64_t newest;                 /* number of the last piece of live tail that was shown */
+	bool begun;                      /* reading began near the end; from now on it goes forwards */
 	bool known[2];                   /* whether next[] is known for each stream */
 	uint64_t next[2];
-	bool asked, ended;               /* asked: an answer is awaited; ended: the last answer had everything */
+	bool asked, ended;               /* asked: a request is under way; ended: the last answer reached the end */
 	int64_t asked_ms;
 	struct log_line *lines;          /* a ring */
 	size_t first, count, bytes;
-	uint64_t forgotten;              /* number of lines that fell out of the ring */
-	struct buf partial[2];           /* raw bytes of a line whose newline hasn't come */
+	uint64_t forgotten;              /* number of lines dropped from the ring */
+	struct buf partial[2];           /* raw bytes of a line whose newline hasn't come yet */
 	int64_t partial_ms[2];
 	bool follow;
-	size_t top;                      /* the line at the top, counted from the first one kept */
+	size_t top;                      /* the line at the top, counted from the first kept line */
 	int left, page;
 };
 
-struct view_target {                          /* what a confirmation is about, frozen when the question appeared */
+struct view_target {                          /* the target of a confirmation, fixed when the question appeared */
 	uint64_t run;
 	struct slice *jobs;              /* names of the jobs; none: the whole run */
 	size_t count;
@@ -87,12 +87,12 @@ struct view_target {                          /* what a confirmation is about, f
 
 enum gate_field { GATE_REASON, GATE_TARGET };
 
-struct gate_dialog {                     /* a decision on a gate, frozen when the dialog opened */
+struct gate_dialog {                     /* a decision on a gate; the gate was fixed when the dialog opened */
 	enum act_verb verb;
 	uint64_t run, request;
 	uint8_t job[LIMIT_NAME_MAX_LEN + 24];
 	size_t job_len;
-	bool known, confirm;             /* known: the gate's content is shown; confirm: only y is missing */
+	bool known, confirm; /* known: the gate's content has come; confirm: all fields are filled, and y is awaited */
 	uint8_t digest[64];
 	size_t digest_len;
 	char question[300], unblocks[400], votes[80];    /* escaped */
@@ -116,7 +116,7 @@ struct app {
 
 	uint64_t run;                    /* the selected run; 0: none yet */
 	uint64_t wanted_run;             /* the run asked for on the command line, until it is selected */
-	uint64_t pinned_run;             /* run that stays selected although it isn't in the list */
+	uint64_t pinned_run;             /* run that stays selected although the list doesn't have it */
 	size_t runs_top;
 	int runs_page;
 	bool runs_failures_only;
@@ -142,10 +142,10 @@ struct app {
 	bool notice_bad;
 
 	uint64_t next_id, runs_id, graph_id;
-	/* Requests of the last confirmed act: first and last id, and number of jobs so far. */
+	/* Requests of the last confirmed act: first and last id, and the number of jobs changed so far. */
 	uint64_t act_first, act_id, act_sum;
 	const char *act_word;                    /* what was done to the jobs, such as "cancelled" */
-	uint64_t look_run;               /* the run whose jobs will be shown if it stays selected */
+	uint64_t look_run;               /* run whose jobs will be shown if it stays selected a little longer */
 	int64_t look_ms;
 	struct app_request *requests;
 	size_t request_first, request_count, request_cap;
@@ -165,9 +165,9 @@ void send_want(struct app *app, enum app_want want);
 void send_command(struct app *app, struct slice text);
 
 /* dialog_gate.c: decisions on gates */
-void gate_dialog_open(struct app *app, enum action action);      /* for the selected job */
+void gate_dialog_open(struct app *app, enum action action);      /* open the dialog for the selected job */
 void gate_dialog_take(struct app *app, const struct msg_snapshot *msg);
-bool gate_dialog_edits(const struct app *app);   /* is text being typed? Then a paste counts as text */
+bool gate_dialog_edits(const struct app *app);   /* is a text field being edited? Then a paste is text */
 void gate_dialog_key(struct app *app, uint32_t key);
 void gate_dialog_draw(struct app *app, struct pane pane);
 
@@ -181,10 +181,10 @@ void app_go(struct app *app, enum view view);
 void home_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_move(struct app *app, enum action action);
-bool runs_find(struct app *app, int step);               /* selects the next match; false if there is none */
-void runs_choose(struct app *app);                       /* selects a run, if the present selection doesn't exist */
+bool runs_find(struct app *app, int step);               /* select the next match; false: there is none */
+void runs_choose(struct app *app);                       /* select a run if the selected one doesn't exist */
 /* view_home_needs.c */
-/* Draws NEEDS YOU; returns how many rows there are. */
+/* Draw NEEDS YOU; return its number of rows. */
 size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms);
 size_t needs_count(const struct app *app);
 /* view_home_cluster.c */
@@ -196,7 +196,7 @@ void dag_build(struct app *app, int width);
 void dag_move(struct app *app, enum action action);
 bool dag_find(struct app *app, int step);
 void dag_fold(struct app *app);
-void dag_forget(struct dag_view *dag); /* forgets rows, selection and unfolding, because another run is shown */
+void dag_forget(struct dag_view *dag); /* forget rows, selection and unfolding, because another run is shown */
 const struct dag_row *dag_selected(const struct app *app);       /* the selected row; NULL if none is selected */
 size_t dag_selected_at(const struct app *app);
 void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
@@ -206,7 +206,7 @@ const struct state_info *job_face(const struct tui_graph *graph, size_t index);
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
 	size_t size);
 void job_draw(struct app *app, struct pane pane, int64_t now_ms);
-/* Append the name of a node, raw: "encode[128]", or a job's own name. */
+/* Append the name of a node, not escaped: "encode[128]", or a job's own name. */
 void node_name(const struct app *app, uint32_t node, struct buf *out);
 
 /* view_workers.c */
@@ -219,7 +219,7 @@ void log_open(struct app *app, uint32_t index);
 void log_take(struct app *app, const struct msg_log_data *msg);
 void log_move(struct app *app, enum action action);
 bool log_find(struct app *app, int step);
-bool log_grows(const struct app *app);                   /* can the log's job still write? */
+bool log_grows(const struct app *app);                   /* can the job still write to its log? */
 void log_draw(struct app *app, struct pane pane);
 void log_free(struct log_view *log);
 
@@ -229,10 +229,10 @@ void hints_draw(struct app *app, struct pane pane);
 void tabs_draw(struct app *app, struct pane pane);
 void confirm_draw(struct app *app, struct pane pane);
 
-/* Return the top row with which row at is on the page, moved as little as possible. */
+/* The top row with which row at is on the page, as near to the present one as possible. */
 size_t scroll_to(size_t top, size_t at, size_t page, size_t count);
-/* Return where this move leads from row at in a list of count rows. */
+/* The row to which this move leads from row at in a list of count rows. */
 size_t move_in(size_t at, size_t count, size_t page, enum action action);
-bool name_matches(const struct app *app, struct slice name);     /* the search, ignoring case */
+bool name_matches(const struct app *app, struct slice name);     /* does the name match the search, ignoring case? */
 
 #endif

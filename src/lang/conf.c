@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads a titan.conf by its table: each key must be known and allowed in this file, each value must be one
- * that its option accepts.
+ * Reads a titan.conf by the table conf.def: each key must be known and allowed in this file, and each value must be one
+ * that the corresponding option accepts.
  */
 #include "lang/conf.h"
 
@@ -119,7 +119,7 @@ static bool is_number(struct slice text, uint64_t least, uint64_t most)
 	return text_parse_u64(text, &value) && value >= least && value <= most;
 }
 
-/* Only its characters are checked here; the master knows what an address means. */
+/* Check the characters of an address; only the master knows whether it is usable. */
 static bool is_address(struct slice text)
 {
 	for (size_t i = 0; i < text.len; i++)
@@ -130,7 +130,7 @@ static bool is_address(struct slice text)
 
 static enum err check_text(struct dag_reader *reader, const struct conf_info *info, const struct tree_node *node)
 {
-	/* The text of a list or a map is empty, which no shape accepts. */
+	/* A list or a map has no text of its own; the empty text fails every check. */
 	struct slice text = node->text.len > 0 ? node->text : slice_str("");
 	char expected[160];
 	bool fits;
@@ -166,7 +166,7 @@ static enum err check_text(struct dag_reader *reader, const struct conf_info *in
 	return fits ? ERR_NONE : fail_at(reader, node, info, expected);
 }
 
-/* Read one text, or a list of texts. An empty list means none, whatever the next file says. */
+/* Read one text, or a list of texts. An empty list means "none" and overrides files of lower precedence. */
 static enum err read_value(struct dag_reader *reader, const struct conf_info *info, const struct tree_node *node,
 			   const char **ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan.conf(5): settings in YAML, with lower precedence than options and the environment. Pure: the caller
- * reads the file and says which of the four places it is from. A setting is kept as the text that its option
- * accepts; it is checked here, where its line and column are known.
+ * titan.conf(5): settings in YAML, with lower precedence than options and the environment. Pure: the caller reads the
+ * file and says which of the four kinds of file it is. A value is kept as the text that its option accepts, and is
+ * checked here, where line and column are known.
  */
 #ifndef TITAN_LANG_CONF_H
 #define TITAN_LANG_CONF_H
@@ -23,7 +23,7 @@ enum conf_shape {
 	CONF_IS_LATER,
 };
 
-enum conf_place {                        /* which of the four titan.conf files it is, as bits */
+enum conf_place {                        /* the four kinds of titan.conf files, as bits */
 	FROM_CLUSTER = 1,                /* the titan.conf in the directory of a cluster's state */
 	FROM_PROJECT = 2,                /* .titan.conf in the working directory or one above it */
 	FROM_USER = 4,
@@ -45,7 +45,7 @@ struct conf_info {
 
 extern const struct conf_info conf_table[CONF_COUNT];
 
-struct conf {                            /* the settings in one file; NULL: not set. Lists are joined by commas. */
+struct conf {                            /* the settings of one file; NULL: not set. Lists are joined by commas. */
 	const char *values[CONF_COUNT];
 };
 
@@ -63,9 +63,9 @@ struct conf_files {                      /* all files that were read, those of h
 /* Parse a file. Texts of the result are in the arena. *ret_spot is set on failure only. */
 enum err conf_parse(struct slice text, enum conf_place place, struct arena *arena, struct conf *ret,
 		    struct dag_spot *ret_spot, struct error *error);
-/* Return the value from the first file that sets the key; NULL if none does or there are no files. */
+/* The value from the first file that sets the key; NULL: no file sets it. */
 const char *conf_value(const struct conf_files *files, enum conf_key key);
-/* Write whose files may set the key: "the user's and the system's". */
+/* Write which files may set the key, such as "the user's and the system's". */
 void conf_places(unsigned places, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The grammar of conditions. Each parenthesis and each ! is one level of recursion; DEPTH_MAX limits them. */
+/* The grammar of conditions. Each parenthesis and each ! is one level of recursion, limited by DEPTH_MAX. */
 #include "lang/dag_expr_internal.h"
 
 #define DEPTH_MAX 48
@@ -53,7 +53,7 @@ bool expr_in_word(int byte)
 	       byte == '_' || byte == '.' || byte == '-';
 }
 
-/* Move to the end of a word. ${..} belongs to the word, up to its brace. */
+/* Move to the end of a word. A ${..} belongs to the word up to its closing brace. */
 static void word_end(struct expr_parser *parser)
 {
 	struct slice text = parser->source->text;
@@ -192,7 +192,7 @@ static enum err read_unary(struct expr_parser *parser, struct dag_expr **ret)
 	return err;
 }
 
-/* Read a sequence of parts joined by an operator (&& or ||). */
+/* Read parts joined by one operator (&& or ||). */
 static enum err read_parts(struct expr_parser *parser, const char *symbol,
 			   enum err (*read)(struct expr_parser *parser, struct dag_expr **ret), struct dag_expr **ret)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Conditions as people write them: a && (b:failed || !c), check.code == 3, ${params.env} == 'prod'. They are
- * parsed when all names are known, and compiled to the code of proto/expr.h when jobs are made from the
- * names.
+ * Conditions as people write them: a && (b:failed || !c), check.code == 3, ${params.env} == 'prod'. They are parsed
+ * when all names are known, and compiled to the code of proto/expr.h when jobs are made.
  */
 #ifndef TITAN_LANG_DAG_EXPR_H
 #define TITAN_LANG_DAG_EXPR_H
@@ -14,29 +13,32 @@ enum dag_expr_kind { DAG_CONST, DAG_STATE, DAG_CODE, DAG_NOT, DAG_GATE };
 
 struct dag_expr {
 	enum dag_expr_kind kind;
-	bool value;                      /* CONST: its value */
-	bool each;                       /* for a STATE inside a GATE: each job of a fan-out counts separately */
-	bool said;                       /* for a STATE: the state was written, not left out */
-	uint32_t parent;                 /* for STATE and CODE: index of the job's name */
-	uint32_t mask;                   /* for a STATE: the set of states that make it true */
-	enum expr_compare compare;       /* the comparison, in a CODE, or in a CONST made from two texts */
-	struct slice left, right;        /* for a CONST: the two texts that were compared */
-	bool unequal;                    /* for a NOT: it was written as != */
+	bool value;                      /* of a CONST: its value */
+	bool each;                       /* of a STATE inside a GATE: each job of a fan-out counts separately */
+	bool said;                       /* of a STATE: the state was written and isn't the default */
+	uint32_t parent;                 /* of STATE and CODE: index of the job's name */
+	uint32_t mask;                   /* of a STATE: the set of states that make it true */
+	enum expr_compare compare;       /* of a CODE, or a CONST made of two texts: the comparison */
+	struct slice left, right;        /* of a CONST: the two texts that were compared */
+	bool unequal;                    /* of a NOT: it was written as != */
 	uint64_t code;
 	struct dag_spot spot;
-	/* For a GATE: how many parts must be true, 0 means all. A NOT has one part and doesn't use it. */
+	/* of a GATE: how many parts must be true; 0: all. A NOT has one part and doesn't use this field. */
 	uint64_t least;
 	struct dag_expr **of;
 	size_t of_count;
 };
 
 struct expr_source {
-	struct dag_reader *reader;       /* the reader that gives names, and takes the error and its place */
+	struct dag_reader *reader;       /* the reader that knows the names, and gets the error and its place */
 	struct slice text;
-	/* Place of the text in the file; if its length is that of the text, the bytes there are the text unchanged. */
+	/*
+	 * Place of the condition in the file. If its length equals the text's length, the bytes there are the text
+	 * unchanged.
+	 */
 	struct dag_spot spot;
-	const struct dag_name *child;    /* the job whose condition this is */
-	/* The condition is about how the job itself ended: ok, failed, timed_out, code == 3. */
+	const struct dag_name *child;    /* the job that has this condition */
+	/* the condition is about the end of the job itself: ok, failed, timed_out, code == 3 */
 	bool own;
 	/* Called to replace words that contain ${..}; NULL: such words are refused. */
 	enum err (*expand_cb)(void *arg, struct slice word, struct dag_spot spot, struct slice *ret);
@@ -47,16 +49,16 @@ enum err dag_expr_read(const struct expr_source *source, struct dag_expr **ret);
 /* Make an inner node (GATE) over these parts. */
 struct dag_expr *dag_expr_gate(struct arena *arena, uint64_t least, struct dag_expr **of, size_t count);
 /*
- * Add edges from all jobs that the condition mentions to the child. plain: an edge for a simple a or b:failed
- * gets the result it names. False: too many edges.
+ * Add edges to the child from all jobs that the condition mentions. plain: a simple a or b:failed gives its edge that
+ * result as trigger. False: there are too many edges.
  */
 bool dag_expr_edges(struct dag_reader *reader, const struct dag_expr *expr, const struct dag_name *child, bool plain);
-/* Is the condition only a list of results that must all be true? Such a list can be stored as plain needs. */
+/* Is the condition just a list of results that must all be true? Such a list can be stored as plain needs. */
 bool dag_expr_plain(const struct dag_expr *expr);
 /* Compile a condition for a job. The node's needs must be ascending by parent. */
 struct slice dag_expr_code(const struct dagline *dag, const struct dag_node *node, const struct dag_expr *expr,
 			   struct arena *arena);
-/* Compile, or write as text, a condition about the job's own end. */
+/* Compile a condition about the job's own end, or write it as text. */
 struct slice dag_expr_own_code(const struct dag_expr *expr, struct arena *arena);
 struct slice dag_expr_own_text(const struct dag_expr *expr, struct arena *arena);
 /* Write a condition as a person would. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The questions in a condition: how a parent ended, with which exit code, how the job's own pass ended,
- * whether two texts are equal.
+ * The questions in a condition: how a parent ended, its exit code, how the job's own pass ended, whether two texts are
+ * equal.
  */
 #include "lang/dag_expr_internal.h"
 
@@ -81,7 +81,10 @@ static enum err no_such_result(const struct expr_parser *parser, const struct op
 			(const char *)word.data);
 }
 
-/* Find the job that a condition mentions. A name unknown here may be in the run to which the jobs are added. */
+/*
+ * Find the job that a condition mentions. A name that the graph doesn't define may be in the run to which jobs are
+ * added.
+ */
 static enum err find_parent(const struct expr_parser *parser, struct slice text, struct dag_spot spot, struct dag_name **ret)
 {
 	const struct expr_source *source = parser->source;
@@ -231,7 +234,7 @@ static enum err compare_texts(struct expr_parser *parser, const struct operand *
 }
 
 /*
- * Check an operand of a text comparison. A word that isn't quoted, a number or a parameter was probably meant
+ * Check an operand of a text comparison. An unquoted word that is neither a number nor a parameter was probably meant
  * as a job's name.
  */
 static enum err check_text(const struct expr_parser *parser, const struct operand *operand)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Turns a condition over names into the edges that it needs, and into code over the needs of one job. */
+/* Turns a condition over names into edges, and into code over the needs of one job. */
 #include "lang/dag_expr.h"
 
 #include "base/check.h"
 
 struct coder {
-	const struct dagline *dag;       /* the graph of the job; NULL: the condition is about its own end */
+	const struct dagline *dag;       /* graph of the job; NULL: the condition is about the job's own end */
 	const struct dag_node *node;
-	uint64_t *starts;                /* for each need, the number of its first job among all needed jobs */
+	uint64_t *starts;                /* for each need, the index of its first job among all needed jobs */
 	struct buf code;
 };
 
@@ -71,7 +71,7 @@ static uint64_t need_start(const struct coder *coder, uint32_t parent)
 	return coder->starts[low];
 }
 
-/* Write the code of a STATE node; return how many values it leaves on the stack. */
+/* Write the code of a STATE node; return the number of values that it leaves on the stack. */
 static uint64_t put_state(struct coder *coder, const struct dag_expr *expr)
 {
 	uint64_t width = coder->dag == NULL ? 1 : dag_need_width(coder->dag->nodes[expr->parent]);
@@ -80,7 +80,7 @@ static uint64_t put_state(struct coder *coder, const struct dag_expr *expr)
 						   .c = expr->mask });
 	if (width == 1 || expr->each)
 		return width;
-	/* The name of a fan-out stands for all of its jobs. */
+	/* The name of a fan-out means that all of its jobs are in the state. */
 	expr_put(&coder->code, (struct expr_step){ .op = EXPR_GATE, .a = width, .b = width });
 	return 1;
 }

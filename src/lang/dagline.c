@@ -113,7 +113,7 @@ static enum err read_items(struct dag_reader *reader, struct slice_list *ret_ite
 	return ERR_NONE;
 }
 
-/* Read a fan-out, from behind the '*'. */
+/* Read the count or items of a fan-out, after the '*'. */
 static enum err read_fan(struct dag_reader *reader, struct dag_name *name)
 {
 	size_t start = reader->at - 1;
@@ -221,7 +221,7 @@ static void add_ends(struct arena *arena, struct graph_end **ends, size_t *count
 	*count += more_count;
 }
 
-/* Read a group, from behind the opening brace. */
+/* Read a group, after the opening brace. */
 static enum err read_group(struct dag_reader *reader, struct chain_part *ret)
 {
 	size_t start = reader->at - 1;
@@ -261,8 +261,8 @@ static enum err read_part(struct dag_reader *reader, struct chain_part *ret)
 }
 
 /*
- * Take an arrow, if there is one. A chain goes on in the next line if this line ends or the next one begins
- * with an arrow.
+ * Take an arrow if one follows. A chain continues in the next line if this line ends with an arrow or the next one
+ * begins with one.
  */
 static bool take_arrow(struct dag_reader *reader)
 {
@@ -300,7 +300,7 @@ static enum err read_chain(struct dag_reader *reader, struct chain_part *ret)
 	return err;
 }
 
-/* Refuse a result such as a:failed that no job waits for: something must be missing. */
+/* Refuse a result such as a:failed that no job needs: probably something was left out. */
 static enum err check_ends(struct dag_reader *reader, const struct chain_part *chain)
 {
 	for (size_t i = 0; i < chain->sink_count; i++)
@@ -356,7 +356,7 @@ static enum err read_statements(struct dag_reader *reader)
 				return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
 						"put the command in a statement of its own, after the graph: a*8 -> "
 						"b; a='COMMAND'");
-			/* Anything but a name is reported by dag_take_name as a wrong character. */
+			/* dag_take_name reports anything but a name as a wrong character. */
 			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
 				return reader->error->code;
 			return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,

@@ -39,29 +39,29 @@ enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
 struct dag_node {                        /* a name in the graph: one job, or all jobs of a fan-out */
 	struct slice name;
-	struct slice command;            /* the shell command; for a gate, the question to people */
+	struct slice command;            /* shell command of the job; for a gate, the question to people */
 	struct slice_list words;         /* argv of the job, used instead of command */
 	bool fan;                        /* the node is a fan-out, with jobs named name[0], name[1]... */
 	uint32_t width;                  /* number of jobs */
 	struct slice_list items;         /* the items of name*{x,y} */
-	/* For a matrix, the values in which its jobs differ (pipeline_matrix.c); else NULL. */
+	/* For a matrix, the values by which its jobs differ (pipeline_matrix.c); otherwise NULL. */
 	const struct dag_matrix *matrix;
-	uint64_t first;                  /* index in the run of the node's first job */
+	uint64_t first;                  /* index of the node's first job in the run */
 	bool old;                        /* a job or fan-out that is already in the run to which the graph is added */
-	uint64_t old_first;              /* for an old node: place of its first job in dagline.parents */
+	uint64_t old_first;              /* for an old node: index of its first job in dagline.parents */
 	struct dag_need *needs;          /* ascending by parent */
 	size_t need_count;
-	const struct dag_expr *needs_expr;       /* how the needs combine; NULL: all must be met */
+	const struct dag_expr *needs_expr;       /* expression over the needs; NULL: all needs must be met */
 	const struct dag_expr *when_expr;        /* NULL: no condition */
 	struct slice when, needs_text;   /* the conditions when and needs as text */
 	struct slice_list env;
 	struct slice dir;
-	struct rec_job_settings plain;   /* the plain settings of proto/spec.def, which need no parser of their own */
-	uint64_t kind;                   /* enum job_kind if written; else KIND_UNSAID */
+	struct rec_job_settings plain;   /* plain settings of proto/spec.def, which need no code of their own */
+	uint64_t kind;                   /* the enum job_kind that was written; KIND_UNSAID: none */
 	uint64_t retry_max, backoff_ms;
 	uint64_t priority;               /* priority + 1, if given; 0: not given */
 	uint64_t mode;                   /* enum exec_mode + 1, if given; 0: not given */
-	bool retry_said;                 /* retry_max was given: then 0 means no retries, whatever the defaults are */
+	bool retry_said; /* retry_max was written: its 0 means no retries, even if a default allows some */
 	uint64_t backoff_max_ms;         /* 0: not given */
 	enum dag_jitter jitter;
 	uint64_t retry_on;               /* failures that are retried: bits of enum retry_on; 0: not given */
@@ -82,8 +82,8 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no limit */
 	bool group_fail_fast;
 	bool final;                      /* the job runs after all other jobs, including those added later */
-	bool always;                     /* the job runs whatever became of the jobs that it needs */
-	bool deadline_of_run;            /* the job has no deadline of its own */
+	bool always;                     /* the job runs whatever the ends of the jobs that it needs */
+	bool deadline_of_run;            /* the run's deadline is the job's too */
 	bool gate;                       /* the node is a gate: people decide, and there is no command */
 	uint64_t gate_count;             /* number of people who must approve; 0: one */
 	struct slice_list gate_from;
@@ -109,9 +109,9 @@ struct dag_found {                       /* jobs of a run found by name */
 
 struct dag_old {                         /* the run to which a graph is added */
 	uint64_t run;
-	/* Finds a job or fan-out in the run; returns ERR_NOT_FOUND if there is none. */
+	/* Find a job or fan-out in the run; ERR_NOT_FOUND: there is none. */
 	enum err (*find_cb)(void *arg, struct slice name, struct dag_found *ret, struct error *error);
-	/* Returns the name of a similar job in the run; or empty. */
+	/* The name of a similar job in the run, or empty. */
 	struct slice (*near_cb)(void *arg, struct slice name);
 	void *arg;
 };
@@ -121,7 +121,7 @@ struct dagline {
 	size_t node_count;
 	uint64_t job_count;
 	struct slice_list env;           /* variables of all jobs */
-	/* Jobs of the run to which the graph is added; a need of job_count + i means parents[i]. */
+	/* Existing jobs of the run to which the graph is added; a need of job_count + i means parents[i]. */
 	struct slice_list parents;
 };
 
@@ -137,8 +137,8 @@ enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *r
 		       struct error *error);
 
 /*
- * The same for a graph that is added to a run. Names that the graph doesn't define are looked up in old;
- * NULL: a new run.
+ * The same for a graph that is added to the run old, where names that the graph doesn't define are looked up; NULL: a
+ * new run.
  */
 enum err dagline_parse_into(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
 			    struct dag_spot *ret_spot, struct error *error);
@@ -149,10 +149,11 @@ void dagline_place(struct slice text, const struct dag_spot *spot, uint64_t *ret
 void dagline_explain(struct slice text, const char *source, const struct dag_spot *spot,
 		     const struct error *error, struct buf *out);
 
-struct job_defaults {                    /* settings used for what a node doesn't set itself */
-	struct slice_list env;           /* variables that override those of the graph: the first value of a name counts */
+struct job_defaults {                    /* settings for nodes that don't set them themselves */
+	/* variables that override those of the graph; of two values for one name the first counts */
+	struct slice_list env;
 	struct slice dir;
-	struct slice machine, here_dir;  /* machine and directory of the submitter, for jobs that name none */
+	struct slice machine, here_dir;  /* machine and directory of the submitter, for jobs that don't name theirs */
 	struct slice_list here_env;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;
@@ -160,14 +161,14 @@ struct job_defaults {                    /* settings used for what a node doesn'
 	struct slice_list asks;          /* resources, as in struct demand */
 };
 
-/* Write what all jobs share, as a run_context record, or nothing. dag: the graph of the jobs, or NULL. */
+/* Write the settings that all jobs share, as a run_context record, or nothing. dag: the graph of the jobs, or NULL. */
 struct slice dag_context(const struct dagline *dag, const struct job_defaults *defaults, struct arena *arena);
-/* Make the specification of the job with this index (0 to job_count - 1), without what all jobs share. */
+/* Make the specification of the job with this index (0 to job_count - 1), without the settings that all jobs share. */
 void dagline_job(const struct dagline *dag, uint64_t index, const struct job_defaults *defaults,
 		 struct arena *arena, struct rec_job_spec *ret_spec);
-/* Write the specifications of a sub-run's jobs, one after the other. */
+/* Write the specifications of a sub-run's jobs, one after another. */
 struct slice dag_sub_bytes(const struct dag_sub *sub, const struct job_defaults *defaults, struct arena *arena);
-/* Store a command as argv if it needs no shell, else as a script. */
+/* Store a command as argv if it needs no shell, otherwise as a script. */
 void job_command(struct slice command, struct arena *arena, struct rec_job_spec *spec);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define VALUE_SHOWN 40
 
-struct reader_of {                       /* a setting with its own parser */
+struct reader_of {                       /* a setting and the function that reads it */
 	const char *word;
 	enum err (*set)(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at);
 };
@@ -55,7 +55,7 @@ static enum err set_backoff(struct dag_reader *reader, struct dag_node *node, st
 	return wrong ? dag_fail(reader, at, reader->at - at, ERR_INVALID, "%s", wrong) : ERR_NONE;
 }
 
-/* Parse a list of words a,b,c into bits; the error names all the words there are. */
+/* Parse a list of words a,b,c into bits; the error lists all valid words. */
 static enum err bits(struct dag_reader *reader, struct slice value, size_t at, uint64_t (*bit_of)(struct slice word),
 		     const char *words, uint64_t *ret)
 {
@@ -335,7 +335,7 @@ static const struct setting *plain_find(struct slice word)
 	return NULL;
 }
 
-/* Keep the condition as text: it is parsed at the end, when all names are known. */
+/* Keep the condition as text; it is parsed at the end, when all names are known. */
 static enum err set_when(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	if (value.len == 0)
@@ -344,7 +344,7 @@ static enum err set_when(struct dag_reader *reader, struct dag_node *node, struc
 	return ERR_NONE;
 }
 
-/* The settings of gates come last. */
+/* The settings of gates are at the end of the table. */
 static const struct reader_of readers[] = {
 	{ "retry", set_retry },
 	{ "retry_on", set_retry_on },
@@ -450,7 +450,7 @@ static enum err read_setting(struct dag_reader *reader, struct dag_node *node)
 	return unknown_setting(reader, word, word_at);
 }
 
-/* Read an assignment, from behind the '='. */
+/* Read an assignment, after the '='. */
 enum err dag_read_assignment(struct dag_reader *reader, struct slice name, struct dag_spot spot)
 {
 	struct dag_assignment assignment = { .name = name, .spot = spot };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Completes a graph that was read: finds the names of assignments, sorts edges, drops duplicates, and refuses
- * what can't be a run, with the place of the fault.
+ * Completes a parsed graph: finds the names of assignments, sorts edges, drops duplicates, and refuses graphs that
+ * can't be run, with the place of the mistake.
  */
 #include "lang/dag_expr.h"
 
@@ -143,8 +143,8 @@ static int compare_edges(const void *a, const void *b)
 }
 
 /*
- * Merge two edges between the same jobs. A job that is in a condition and also listed in needs must be waited
- * for, whatever its result. False: two different results are wanted.
+ * Merge two edges between the same jobs. A parent that is both in a condition and in the list of needs must have ended,
+ * with any result. False: the edges want two different results.
  */
 static bool merge_triggers(struct dag_edge *last, const struct dag_edge *edge)
 {
@@ -216,8 +216,8 @@ static uint32_t parent_left(const struct dag_reader *reader, const uint32_t *lef
 }
 
 /*
- * Report a cycle. Every remaining name has a remaining parent, so walking upwards must return to a name
- * already seen.
+ * Report a cycle. Every remaining name has a remaining parent, so going from parent to parent must return to a name
+ * seen before.
  */
 static enum err name_cycle(struct dag_reader *reader, const uint32_t *left, uint32_t at)
 {
@@ -250,9 +250,9 @@ static enum err name_cycle(struct dag_reader *reader, const uint32_t *left, uint
 static enum err check_cycles(struct dag_reader *reader)
 {
 	size_t count = reader->name_count;
-	/* For each name, the number of parents not yet sorted. */
+	/* For each name, the number of its parents that aren't sorted yet. */
 	uint32_t *left = arena_zalloc(reader->arena, count + 1, sizeof(*left));
-	/* For each name, where its children begin. */
+	/* For each name, the start of its children in the list. */
 	uint32_t *begin = arena_zalloc(reader->arena, count + 2, sizeof(*begin));
 	uint32_t *children = arena_zalloc(reader->arena, reader->edge_count + 1, sizeof(*children));
 	uint32_t *queue = arena_zalloc(reader->arena, count + 1, sizeof(*queue));
@@ -318,7 +318,7 @@ static enum err count_jobs(struct dag_reader *reader, uint64_t *ret_jobs)
 	return ERR_NONE;
 }
 
-/* Parse when='..' in a one-line graph; the conditions of a pipeline file are parsed already. */
+/* Parse the conditions (when='..') of a one-line graph; those of a pipeline file have already been parsed. */
 static enum err read_conditions(struct dag_reader *reader)
 {
 	for (size_t i = 0; i < reader->name_count; i++) {
@@ -355,7 +355,7 @@ static void tell_conditions(struct dag_reader *reader)
 	}
 }
 
-/* Refuse jobs whose deadline is before their earliest start. */
+/* Refuse a job whose deadline is before its earliest start. */
 static enum err check_times(struct dag_reader *reader)
 {
 	for (size_t i = 0; i < reader->name_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the parts of the one-line graph: the parser, and the checks when all is read. */
+/* Shared by the parts of the one-line graph: the parser, and the checks at the end. */
 #ifndef TITAN_LANG_DAGLINE_INTERNAL_H
 #define TITAN_LANG_DAGLINE_INTERNAL_H
 
@@ -13,7 +13,7 @@
 struct dag_edge {
 	uint32_t parent, child;
 	enum trigger trigger;
-	bool said;                       /* the trigger was written */
+	bool said;                       /* the trigger was written and isn't the default */
 	size_t at;                       /* offset of the child's name in the text */
 };
 
@@ -22,7 +22,7 @@ struct dag_name {                        /* a node with its place in the text */
 	uint32_t index;
 	bool always;
 	struct dag_spot spot;
-	const struct dag_node *assigned; /* the node of the assignment that gave its command */
+	const struct dag_node *assigned; /* the node whose assignment gave this one its command */
 };
 
 struct dag_assignment {
@@ -43,9 +43,9 @@ struct dag_reader {
 	size_t edge_count, edge_room;
 	struct dag_assignment *assignments;
 	size_t assignment_count, assignment_room;
-	bool chains;                     /* the text has statements other than assignments */
+	bool chains;                     /* the text has statements that aren't assignments */
 	const struct dag_old *old;       /* the run to which the graph is added; NULL: a new run */
-	struct error old_failed;         /* the error from asking for a name in that run */
+	struct error old_failed;         /* the error of looking up a name in that run */
 	struct dag_spot spot;
 	struct error *error;
 };
@@ -54,8 +54,8 @@ enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err cod
 	__attribute__((format(printf, 5, 6)));
 
 /* dagline_lex.c: characters */
-void dag_skip(struct dag_reader *reader, bool lines);    /* skips blanks and comments; also newlines if asked */
-int dag_peek(const struct dag_reader *reader);           /* returns the next character; -1 at the end of the text */
+void dag_skip(struct dag_reader *reader, bool lines);    /* skip blanks and comments; with lines also newlines */
+int dag_peek(const struct dag_reader *reader);           /* the next character; -1: end of the text */
 bool dag_take(struct dag_reader *reader, const char *symbol);
 enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice *ret_name);
 enum err dag_take_value(struct dag_reader *reader, const char *ends, struct slice *ret_value);
@@ -68,10 +68,10 @@ bool dag_add_edge(struct dag_reader *reader, const struct dag_edge *edge);
 /* dagline_old.c: names in the run to which the graph is added */
 /* Find a name in the graph, or in the run to which it is added; NULL: in neither. */
 struct dag_name *dag_name_find(struct dag_reader *reader, struct slice text);
-/* Return whether the name is a job of that run, which has no command here. */
+/* Is this the name of an existing job of that run, which has no command here? */
 bool dag_name_is_old(struct dag_reader *reader, struct dag_name *name);
 enum err dag_check_old(struct dag_reader *reader);
-/* If a name is unknown because asking failed, returns that error. */
+/* If a name is unknown because the look-up failed, return that error. */
 enum err dag_ask_failed(struct dag_reader *reader);
 void dag_tell_near(struct dag_reader *reader, struct slice text);
 void dag_list_old(struct dag_reader *reader, struct dagline *dag);

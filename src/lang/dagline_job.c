@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Makes jobs from the names of a graph; writes errors for people. */
+/* Makes jobs from the names of a graph; prints errors for people. */
 #include "lang/dagline.h"
 
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static bool is_named(const struct slice_list *env, struct slice entry)
 	return false;
 }
 
-/* Add a variable of the job, unless the command line gives it to all jobs. */
+/* Add a variable of the job, unless the command line sets it for all jobs. */
 static void env_add(const struct job_defaults *defaults, struct slice entry, struct slice_list *env)
 {
 	if (!is_named(&defaults->env, entry))
@@ -175,7 +175,7 @@ struct slice dag_sub_bytes(const struct dag_sub *sub, const struct job_defaults 
 	struct buf bytes = { 0 };
 	struct slice copy;
 
-	/* A job in a sub-run gets these from the job that the sub-run belongs to. */
+	/* A job in a sub-run gets these settings from the job whose work the sub-run is. */
 	inner.priority = 0;
 	inner.deadline_ms = 0;
 	for (uint64_t i = 0; i < sub->dag.job_count; i++) {
@@ -206,8 +206,8 @@ static void job_failure(const struct dag_node *node, struct rec_job_spec *spec)
 }
 
 /*
- * Return the context of a sub-run; empty: it has that of its run. A sub-run needs one of its own only if its file or the
- * file of its run sets variables.
+ * The context of a sub-run; empty: the run's context applies. A sub-run has one of its own only if its file or the
+ * run's file sets variables.
  */
 static struct slice sub_context(const struct dagline *dag, const struct dag_sub *sub, const struct job_defaults *defaults,
 				struct arena *arena)
@@ -221,7 +221,7 @@ static struct slice sub_context(const struct dagline *dag, const struct dag_sub 
 	return bytes.len > 0 ? bytes : arena_copy(arena, slice_make(&empty_map, 1));
 }
 
-/* Fill in a job that is a sub-run. The defaults apply to the jobs inside. */
+/* Set the specification of a job that is a sub-run. The defaults apply to the jobs inside it. */
 static void job_sub(const struct dagline *dag, const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
 		    struct arena *arena, struct rec_job_spec *spec)
 {
@@ -239,7 +239,7 @@ static void job_sub(const struct dagline *dag, const struct dag_node *node, uint
 	spec->sub_concurrency = sub->concurrency;
 }
 
-/* Fill in what only jobs with a process have. */
+/* Set the parts of a specification that only jobs with a process have. */
 static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
 		     struct arena *arena, struct rec_job_spec *spec)
 {
@@ -262,13 +262,15 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 		spec->asks = defaults->asks;
 	spec->concurrency = node->concurrency;
 	spec->locks = node->locks;
-	/* With locks a job must not run twice at once. mode: retry written together with locks was refused earlier. */
+	/*
+	 * A job with locks must not run twice at the same time. An explicit mode: retry with locks was refused earlier.
+	 */
 	if (spec->locks.n > 0 && spec->mode == EXEC_RETRY)
 		spec->mode = EXEC_EXCLUSIVE;
 	job_failure(node, spec);
 }
 
-/* Return how "always" applies. If the job's deadline is its run's, the deadline doesn't end it. */
+/* How "always" applies to the job. If the job has its run's deadline, that deadline doesn't end it. */
 static enum always job_always(const struct dag_node *node, const struct job_defaults *defaults)
 {
 	bool said = !node->deadline_of_run && (node->deadline_ms != 0 || node->deadline_at_ms != 0);
@@ -325,7 +327,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	*ret_spec = spec;
 }
 
-/* Return the line that contains at; *ret_start is where it begins. */
+/* Return the line that contains offset at; *ret_start: offset of the line. */
 static struct slice shown_line(struct slice text, size_t at, size_t *ret_line, size_t *ret_start)
 {
 	/* The data of an empty text may be NULL. */
@@ -365,7 +367,7 @@ void dagline_explain(struct slice text, const char *source, const struct dag_spo
 	struct slice before = slice_make(line.data, at - line_start);
 	struct buf shown = { 0 }, lead = { 0 };
 
-	/* Show a long line from a little before the spot on. */
+	/* Cut the beginning of a long line, up to a little before the error. */
 	if (before.len > LINE_SHOWN / 2) {
 		skipped = before.len - LINE_SHOWN / 2;
 		while (skipped < before.len && (before.data[skipped] & 0xc0) == 0x80)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The characters of a one-line graph: blanks, comments, names, quoted values; and errors with their place. */
+/* The characters of a one-line graph: blanks, comments, names, quoted values. Errors have their place. */
 #include "lang/dagline_internal.h"
 
 #include <stdarg.h>
@@ -104,10 +104,7 @@ enum err dag_take_name(struct dag_reader *reader, const char *what, struct slice
 	return ERR_NONE;
 }
 
-/*
- * Read a quoted text, from behind the opening quote. Double quotes know \n, \t, \" and \\; single quotes have
- * no escapes.
- */
+/* Read a quoted text, after the opening quote. Double quotes know \n, \t, \" and \\; single quotes have no escapes. */
 static enum err take_quoted(struct dag_reader *reader, char quote, struct buf *out)
 {
 	size_t start = reader->at - 1;

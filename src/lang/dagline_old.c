@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of jobs that are already in the run to which a graph is added. A name that the graph doesn't define
- * is looked up there once. Such a job has no command and no needs here; only needs and conditions mention it.
+ * Names of existing jobs of the run to which a graph is added. A name that the graph doesn't define is looked up in
+ * that run once. Such a job has no command and no needs here; it is only mentioned in needs and conditions.
  */
 #include "lang/dag_expr.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words of placement, for all that parse or show them. */
+/* Parses and prints what a job demands of its worker: resources, labels, pool, affinity. */
 #include "lang/demand.h"
 
 #include <string.h>
@@ -120,7 +120,7 @@ static struct slice shown(struct slice text, const uint64_t *used, struct arena 
 	struct error error;
 	struct slice copy;
 
-	/* A text from a newer master that isn't understood is shown unchanged. */
+	/* A text from a newer master that can't be parsed is shown unchanged. */
 	if (resources_read(one, &list, &error) != ERR_NONE)
 		return text;
 	resource_show(list.at[0].name, used ? *used : list.at[0].amount, &out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words for failure policies. */
+/* The words of failure policies. */
 #include "lang/failure.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words for what happens when a job fails, the same in pipelines and on one line. */
+/* The words that say what happens when a job fails, the same in pipelines and one-line graphs. */
 #ifndef TITAN_LANG_FAILURE_H
 #define TITAN_LANG_FAILURE_H
 
@@ -8,13 +8,13 @@
 #define RETRY_ON_WORDS "exit, signal, spawn, timeout"
 #define CONTINUE_WORDS "failed, timed_out, denied"
 
-/* Return the bit that this word stands for in enum retry_on or enum continue_on; 0: no such word. */
+/* The bit of enum retry_on or enum continue_on for this word; 0: there is no such word. */
 uint64_t retry_on_bit(struct slice word);
 uint64_t continue_bit(struct slice word);
 /* Write the words for these bits: "failed, denied". */
 void continue_words(uint64_t bits, struct buf *out);
 bool worker_death_by_name(struct slice word, enum worker_death *ret);
-/* Parse "5s" or "5s..2m"; *ret_last_ms is 0 for the first form. Returns NULL, or what is wrong. */
+/* Parse "5s" or "5s..2m"; *ret_last_ms is 0 for the first form. Return NULL, or what is wrong. */
 const char *backoff_parse(struct slice text, uint64_t *ret_first_ms, uint64_t *ret_last_ms);
 /* Sort the codes and drop duplicates. */
 void codes_sort(struct u64_list *codes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The top-level keys of a pipeline, its parameters and matrices; and how all of it becomes a graph. */
+/* The top-level keys of a pipeline, its parameters and matrices; and the steps that make a graph of it. */
 #include "lang/pipeline_internal.h"
 
 #include <ctype.h>
@@ -137,7 +137,7 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 		params[count].name = node->key;
 		params[count].values.at = arena_zalloc(pipe->reader.arena, 1, sizeof(struct slice));
 		params[count].values.n = 1;
-		/* A default can't use other parameters: then their order would matter. */
+		/* A default can't use other parameters, because their order would matter. */
 		err = read_param(pipe, node, params[count].values.at);
 		if (err != ERR_NONE)
 			return err;
@@ -198,7 +198,7 @@ static enum err read_fail_fast(struct pipe *pipe, struct pipe_job *job, const st
 	return pipe_bool(pipe, value, &job->node->group_fail_fast);
 }
 
-/* All other keys in a matrix are names of axes. */
+/* All other keys of a matrix are names of axes. */
 static const struct pipe_key matrix_keys[] = { { "max_parallel", read_max_parallel }, { "fail_fast", read_fail_fast } };
 
 const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys, NULL);
@@ -274,7 +274,7 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 	return read_job_map(pipe, value, "finally", true);
 }
 
-/* The top-level keys, read in this order: later ones use earlier ones. */
+/* The top-level keys in the order in which they are read: later ones use earlier ones. */
 static const struct pipe_key pipeline_keys[] = {
 	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
 	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },
@@ -343,7 +343,7 @@ enum err pipeline_parse_into(struct slice text, struct slice_list given, const s
 	return err;
 }
 
-/* The length of a key at the beginning of this text, with its colon; 0: there is none. */
+/* Length of the key at the beginning of this text, with its colon; 0: there is no key. */
 static size_t key_len(struct slice text)
 {
 	bool quoted = text.len > 0 && (text.data[0] == '"' || text.data[0] == '\'');
@@ -357,7 +357,7 @@ static size_t key_len(struct slice text)
 		at++;
 	if (at == text.len || text.data[at] != ':')
 		return 0;
-	/* a:failed -> b is a graph on one line. */
+	/* Text such as "a:failed -> b" is a one-line graph and no key. */
 	return quoted || at + 1 == text.len || isspace(text.data[at + 1]) ? at + 1 : 0;
 }
 

@@ -9,19 +9,19 @@
 
 struct pipe_job {
 	struct dag_node *node;
-	struct dag_name *name;           /* NULL for the defaults */
+	struct dag_name *name;           /* NULL: this is the section of defaults */
 	const struct tree_node *needs, *when;
 	struct dag_matrix *matrix;       /* NULL: none */
-	struct slice_list env;           /* environment of the job itself; it goes after the pipeline's */
-	size_t wanted_by;                /* 1 + index of the last job found to need this one; 0: none */
+	struct slice_list env;           /* environment of the job itself; it follows the pipeline's */
+	size_t wanted_by;                /* index of the last job found to need this one, plus 1; 0: none */
 	bool final;
 };
 
 struct pipe {
-	struct dag_reader reader;        /* gives names and edges, and takes the place of an error */
+	struct dag_reader reader;        /* holds names and edges, and the place of an error */
 	struct slice_list given;
-	struct dag_matrix words;         /* params, and the axes of the job that is being read */
-	size_t text_bytes;               /* bytes of all texts after values were put in */
+	struct dag_matrix words;         /* the parameters, and the axes of the job that is being read */
+	size_t text_bytes;               /* bytes of all texts after values were inserted */
 	struct dag_node defaults;
 	struct slice_list env;
 	struct pipe_job *jobs;
@@ -44,7 +44,7 @@ struct pipe_section {
 	const char *what;
 	const struct pipe_key *keys;
 	size_t count;
-	/* Prefix of plain settings in proto/spec.def that are keys, too; NULL: none. */
+	/* prefix of plain settings in proto/spec.def that are also keys of this section; NULL: none */
 	const char *prefix;
 };
 
@@ -62,12 +62,15 @@ const struct setting *pipe_setting_find(const struct pipe_section *section, stru
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job);
-/* Refuse any other kind of node; what names the thing that was expected. */
+/* Refuse a node of another kind; what: the expected thing, for the error. */
 enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_kind kind, const char *what);
 
-/* Read a text and put parameters in; an axis of a matrix is refused. */
+/* Read a text and insert parameters; an axis of a matrix is refused. */
 enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice *ret);
-/* The same, with a prefix before the text. If the job has a matrix, the text is checked and stays as it is. */
+/*
+ * Like pipe_text, with a prefix before the text. In a job with a matrix the text is only checked; values are inserted
+ * later, for each job.
+ */
 enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice prefix,
 		       struct slice *ret);
 enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t least, uint64_t most, uint64_t *ret);
@@ -134,7 +137,7 @@ enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struc
 
 /* pipeline_needs.c */
 struct dag_expr;
-/* Read a condition. own: it is about the job's own end. */
+/* Read a condition. own: the condition is about the job's own end. */
 enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what, bool own,
 			struct dag_expr **ret);
 /* Make edges and conditions, once all jobs are known. */

@@ -35,7 +35,7 @@ static enum err split_command(struct pipe *pipe, struct pipe_job *job, const str
 		return err;
 	if (text.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "command is empty");
-	/* A parameter's value must never become two words, or shell syntax. */
+	/* The value of a parameter must never become two words, or shell syntax. */
 	if (memmem(value->text.data, value->text.len, "${", 2) != NULL)
 		return pipe_fail(pipe, value, ERR_INVALID, "write a command that contains values as a list: command: "
 			"[ls, \"${params.x}\"]");
@@ -107,7 +107,7 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 		return err;
 	if (slice_eq(value->text, slice_str(DIR_PRIVATE)))
 		return ERR_NONE;
-	/* A text that begins with an axis would have to be checked for each of its values. */
+	/* A word that begins with an axis would have to be checked for each of the axis's values. */
 	if (value->text.len < 9 || memcmp(value->text.data, "${matrix.", 9) != 0) {
 		if (matrix_expand(&pipe->words, value->text, MATRIX_LONGEST, pipe->reader.arena, &text, &fault) &&
 		    text.len > 0 && text.data[0] == '/')
@@ -116,7 +116,7 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 	return pipe_fail(pipe, value, ERR_INVALID, "a directory must be an absolute path, because a worker may run elsewhere; or it must be private");
 }
 
-/* Read a deadline: a span from submission, or a time. If the job sets either, the pipeline's deadline doesn't apply. */
+/* Read a deadline: a span from the submit, or a time. If the job sets either, the pipeline's deadline doesn't apply. */
 static enum err deadline(struct pipe *pipe, const struct tree_node *value, struct dag_node *node)
 {
 	struct slice text;
@@ -290,7 +290,7 @@ static enum job_kind node_kind(const struct dag_node *node)
 	return node->sub_path.len > 0 ? KIND_SUBRUN : node->words.n > 0 ? KIND_COMMAND : KIND_SCRIPT;
 }
 
-/* Return the setting that a short key stands for; other keys stand for themselves. */
+/* The full name of a setting with a short key; other keys are their own names. */
 static struct slice setting_word(struct slice key)
 {
 	static const char *const others[][2] = {
@@ -303,7 +303,7 @@ static struct slice setting_word(struct slice key)
 	return key;
 }
 
-/* Is this a setting that jobs of this kind can't use? */
+/* Is this key useless for a job of this kind? */
 static bool key_has_no_use(struct slice key, enum job_kind kind)
 {
 	struct slice word = setting_word(key);
@@ -322,7 +322,7 @@ static bool key_has_no_use(struct slice key, enum job_kind kind)
 	return known || (kind == KIND_GATE && slice_eq(key, slice_str("matrix")));
 }
 
-/* Refuse settings that make no sense for the job's kind, such as those of processes in a gate. */
+/* Refuse settings that mean nothing for the job's kind, such as those of a process in a gate. */
 static enum err check_use(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value)
 {
 	static const char *const leads[KIND_COUNT] = {

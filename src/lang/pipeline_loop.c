@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The key loop: the condition that ends it, the most passes, and the delay between passes. */
+/* The key loop: the condition that ends it, the largest number of passes, and the delay between passes. */
 #include "lang/dag_expr.h"
 #include "lang/pipeline_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Puts values into texts, in one pass: a value that was put in isn't searched again. */
+/* Inserts values into texts in one pass: an inserted value isn't searched for references. */
 #include "lang/pipeline_matrix.h"
 
 #include "base/check.h"
@@ -49,7 +49,7 @@ static bool param_value(const struct dag_matrix *matrix, struct slice name, stru
 	return false;
 }
 
-/* Read what begins at the dollar; return its length, or 0 if it is left to the shell. */
+/* Read the reference that begins at the dollar; return its length, or 0 if it is left to the shell. */
 static size_t read_dollar(struct slice text, size_t at, struct matrix_fault *fault)
 {
 	static const char *const words[] = { "${params.", "${matrix.", "${run." };

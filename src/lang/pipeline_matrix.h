@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ${params.x} and ${matrix.x}: puts the values of parameters into a pipeline's texts, and the values of axes
- * into the jobs of a matrix. Values are put in unchanged and are never searched again.
+ * ${params.x} and ${matrix.x}: inserts the values of parameters into a pipeline's texts, and the values of axes into
+ * the jobs of a matrix. Values are inserted unchanged and never searched for further references.
  */
 #ifndef TITAN_LANG_PIPELINE_MATRIX_H
 #define TITAN_LANG_PIPELINE_MATRIX_H
@@ -10,7 +10,7 @@
 
 struct dag_values {
 	struct slice name;
-	struct slice_list values;        /* one for a parameter */
+	struct slice_list values;        /* the values of an axis; one for a parameter */
 };
 
 struct dag_matrix {
@@ -19,19 +19,22 @@ struct dag_matrix {
 	bool labels_fixed;
 };
 
-#define MATRIX_LONGEST UINT64_MAX        /* place that stands for the longest value of each axis */
+#define MATRIX_LONGEST UINT64_MAX        /* stands for a job that has the longest value of each axis */
 
-/* A wrong ${..} in a text: what is wrong, and where. */
+/* A wrong ${..} in a text: the mistake and its place. */
 struct matrix_fault {
 	size_t at, len;
 	struct slice name;
 	enum { FAULT_PARAM, FAULT_AXIS, FAULT_RUN, FAULT_LENGTH } kind;
 };
 
-/* Put the values for this job of the matrix into text. False: *ret_fault says why. The first axis varies slowest. */
+/*
+ * Insert the values for this job of the matrix into the text. False: *ret_fault has the reason. The first axis varies
+ * slowest.
+ */
 bool matrix_expand(const struct dag_matrix *matrix, struct slice text, uint64_t place, struct arena *arena,
 		   struct slice *ret, struct matrix_fault *ret_fault);
-/* Make the node as this job of the matrix has it. Its texts were checked with MATRIX_LONGEST. */
+/* Set the node's texts for this job of the matrix. They were checked with MATRIX_LONGEST. */
 void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *arena, struct dag_node *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns needs and conditions into edges and code, once all jobs are known. Needs that a plain list can
- * express stay a plain list, for which the core only counts results.
+ * Turns needs and conditions into edges and code, once all jobs are known. Needs that a plain list can express stay a
+ * list, for which the core only counts results.
  */
 #include "lang/dag_expr.h"
 #include "lang/pipeline_internal.h"
@@ -165,7 +165,7 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 	return ERR_NONE;
 }
 
-/* Mark the jobs that this job needs. Names and jobs are in the same order. */
+/* Mark the jobs that this job needs. Names and jobs have the same order. */
 static enum err mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_t from_edge, const struct tree_node *where)
 {
 	for (size_t i = from_edge; i < pipe->reader.edge_count; i++) {
@@ -175,8 +175,8 @@ static enum err mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_
 		if (parent == NULL)
 			continue;
 		/*
-		 * A final job waits for this one. Report that: otherwise the error would be about a cycle
-		 * that nobody wrote.
+		 * The parent is a final job, which waits for this one. Report that; otherwise the error would be about
+		 * a cycle that the author didn't write.
 		 */
 		if (parent->final && !job->final)
 			return pipe_fail(pipe, where, ERR_CYCLE, "job '%.*s' can't need '%.*s', a final job: final "
@@ -219,8 +219,8 @@ static enum err join_when(struct pipe *pipe, const struct pipe_job *job)
 }
 
 /*
- * Let a final job wait for all other jobs, except those whose result it asks for itself. A job that may be
- * skipped early doesn't show that the others have ended, so each is waited for.
+ * Let a final job wait for all other jobs, except those that it already asks about itself. Every job gets an edge,
+ * because a job that was skipped early says nothing about others.
  */
 static enum err join_final(struct pipe *pipe, const struct pipe_job *job)
 {

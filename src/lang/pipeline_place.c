@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The keys about where a job runs. Resources may be in the job itself or under worker; worker may also be
- * just a name, then the job runs only there.
+ * The keys about where a job runs. Resources may be in the job itself or under worker. If worker is just a name, the
+ * job runs on that worker only.
  */
 #include "lang/pipeline_internal.h"
 
@@ -53,7 +53,7 @@ enum err pipe_read_resources(struct pipe *pipe, struct pipe_job *job, const stru
 	return err;
 }
 
-/* Read a label. In a matrix it may differ between jobs; then its form is checked when the job is admitted. */
+/* Read a label. In a matrix it may differ between jobs; then its form is checked only when the job is admitted. */
 static enum err label_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
 	enum err err = pipe_template(pipe, node, "an entry", (struct slice){ 0 }, ret);

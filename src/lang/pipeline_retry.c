@@ -169,7 +169,7 @@ void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults
 	}
 	if (node->jitter == JITTER_UNSAID)
 		node->jitter = defaults->jitter;
-	/* Exit codes to retry belong to the list of failures beside which they were written. */
+	/* Exit codes to retry belong to the list of failures with which they were written. */
 	if (node->retry_on == 0 && node->retry_codes.n == 0) {
 		node->retry_on = defaults->retry_on;
 		node->retry_codes = defaults->retry_codes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys about what jobs and runs share with others: concurrency groups and locks. */
+/* The keys about what jobs and runs share: concurrency groups and locks. */
 #include "lang/pipeline_internal.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-/* Read a name. In a matrix it may differ between jobs; then its form is checked when the job is admitted. */
+/* Read a name. In a matrix it may differ between jobs; then its form is checked only when the job is admitted. */
 static enum err name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
 	enum err err = pipe_template(pipe, node, "a name", (struct slice){ 0 }, ret);
@@ -42,7 +42,7 @@ static struct slice with_number(struct pipe *pipe, struct slice name, uint64_t n
 
 /* ---- keys of a job ---- */
 
-/* Read NAME, or a map with two keys, the first of which is the name. */
+/* Read NAME, or a map with two keys, the first of which gives the name. */
 static enum err item_keys(struct pipe *pipe, const struct tree_node *node, const char *const words[2], const char *what,
 			  const struct tree_node *ret_nodes[2])
 {
@@ -133,7 +133,10 @@ enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const st
 	return read_items(pipe, value, "concurrency", LIMIT_JOB_GROUPS_MAX, group_item, &job->node->concurrency);
 }
 
-/* Read the locks, after the mode: if a job has no mode, a lock makes it exclusive. */
+/*
+ * Read the locks. Must come after the mode: in a job without one, locks set a mode in which the job never runs twice at
+ * once.
+ */
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	if (job->node->locks.n > 0)

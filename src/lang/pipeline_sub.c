@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys pipeline and params of a job whose work is the graph of another file. load.c finds that file. */
+/*
+ * The keys pipeline and params of a job whose work is the graph of another file. src/cli/graph/load_sub.c finds that
+ * file.
+ */
 #include "lang/pipeline_internal.h"
 
 #include <stdio.h>
@@ -21,7 +24,7 @@ enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tre
 	return err;
 }
 
-/* Read the parameters as NAME=VALUE, as on the command line. */
+/* Read the parameters as NAME=VALUE, like on the command line. */
 enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct slice_list *given = &job->node->sub_given;

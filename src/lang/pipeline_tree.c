@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns libyaml's events into a tree, with a stack of LIMIT_PIPELINE_DEPTH maps and lists instead of
- * recursion. Each open map keeps a table of its keys, so that duplicate keys are found at once.
+ * Turns libyaml's events into a tree, with a stack of LIMIT_PIPELINE_DEPTH open maps and lists instead of recursion.
+ * Each open map has a table of its keys, so that duplicate keys are found at once.
  */
 #include "lang/pipeline_tree.h"
 
@@ -12,15 +12,15 @@
 
 struct level {                           /* a map or list that is open */
 	struct tree_node *node;
-	struct name_map keys;            /* keys of an open map, to their nodes */
-	struct slice key;                /* the key just read, whose value comes next */
+	struct name_map keys;            /* from keys of an open map to their nodes */
+	struct slice key;                /* the key that was just read and has no value yet */
 	struct dag_spot key_spot;
 	bool key_read;
 };
 
 struct loader {
 	struct dag_reader *reader;
-	/* Libyaml counts characters: the last character asked for, and its byte offset. */
+	/* libyaml counts characters: the last character that was asked for, and its byte offset */
 	size_t index, at;
 	struct level levels[LIMIT_PIPELINE_DEPTH];
 	size_t depth;
@@ -29,7 +29,9 @@ struct loader {
 	bool document_seen;
 };
 
-/* Return the byte offset of a character. Usually asked in ascending order, so each byte is passed once. */
+/*
+ * The byte offset of a character. Characters are mostly asked for in ascending order, so that each byte is passed once.
+ */
 static size_t place_of(struct loader *loader, size_t index)
 {
 	struct slice text = loader->reader->text;
@@ -197,7 +199,7 @@ static enum err syntax_error(struct loader *loader, const yaml_parser_t *parser)
 						       : place_of(loader, parser->problem_mark.index);
 	const char *problem = parser->problem ? parser->problem : "it can't be read";
 
-	/* For something that isn't closed, report where it begins. */
+	/* For an unclosed quote, list or map, report its beginning. */
 	if (parser->context != NULL && strstr(problem, "end of stream") != NULL)
 		at = place_of(loader, parser->context_mark.index);
 	if (at > loader->reader->text.len)

@@ -11,7 +11,7 @@ struct tree_node {
 	enum tree_kind kind;
 	struct dag_spot spot;
 	struct slice text;               /* of a TREE_TEXT */
-	bool plain;                      /* no quotes in the pipeline file: ~ and null mean no value */
+	bool plain;                      /* the text has no quotes in the file: ~ and null mean "no value" */
 	struct slice key;                /* key of a node in a map; keys are unique */
 	struct dag_spot key_spot;
 	struct tree_node *next;          /* links: next node in the same list or map */
@@ -19,7 +19,7 @@ struct tree_node {
 	size_t count;
 };
 
-/* Parse reader->text; *ret_root is NULL if the file has no value. */
+/* Parse reader->text; *ret_root is NULL if the file is empty. */
 enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root);
 /* Find a key in a map; NULL if there is none. */
 const struct tree_node *tree_find(const struct tree_node *map, const char *key);

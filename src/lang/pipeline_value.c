@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Typed values of a pipeline: each is read as its type, or is an error at its place. */
+/* Typed values of a pipeline: each is read as its type, or refused with an error at its place. */
 #include "lang/pipeline_internal.h"
 
 #include <stdarg.h>
@@ -68,7 +68,7 @@ static bool key_is_known(const struct pipe_section *section, struct slice word)
 	return pipe_key_find(section, word) || pipe_setting_find(section, word);
 }
 
-/* List the kinds of map that have this key, to which its author may have thought it belongs. */
+/* List the sections that do have this key, since its author may have meant one of them. */
 static void add_places(struct buf *places, struct slice word)
 {
 	static const struct pipe_section *const sections[] = {
@@ -168,10 +168,7 @@ enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct p
 
 static enum err fault_error(struct pipe *pipe, const struct tree_node *node, const struct matrix_fault *fault)
 {
-	/*
-	 * If the text is in the file unchanged, the error can point at the wrong word; else it points at the
-	 * whole value.
-	 */
+	/* If the file has the text unchanged, the error can mark the wrong word; otherwise it marks the whole value. */
 	bool written = node->spot.len == node->text.len;
 	size_t at = node->spot.at + (written ? fault->at : 0);
 	size_t len = written ? fault->len : node->spot.len;

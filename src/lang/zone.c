@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time zones from libc. libc takes an unknown name for UTC, so the zone's file is checked first. */
+/* Time zones from libc. libc treats an unknown name as UTC, so the zone's file is checked first. */
 #include "lang/zone.h"
 
 #include <ctype.h>

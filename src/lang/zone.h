@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The changes of a time zone, in the form that schedules keep: taken from this machine's zone files when the
- * schedule is added.
+ * The changes of a time zone, in the form that schedules store: read from this machine's zone files when a schedule is
+ * added.
  */
 #ifndef TITAN_LANG_ZONE_H
 #define TITAN_LANG_ZONE_H
