@@ -78,8 +78,8 @@ enum err screen_new(const char *term, int width, int height, struct screen **ret
 	screen->file = fdopen(fd, "w+");
 	set_escdelay(25);
 	/*
-	 * Remove LINES and COLUMNS, which curses would use on a terminal that reports no size, such as the Linux console;
-	 * the size is set below.
+	 * Remove LINES and COLUMNS, which curses would use on a terminal that reports no size, such as the Linux
+	 * console; the size is set below.
 	 */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A client that submits graphs. It sends some of them twice, sends a graph again with the same key until it is
- * answered, and does to runs and jobs what people may do to them (client_people.c, topics.def).
+ * The simulated client: it submits graphs, some of them twice, repeats a submit with the same key until it is answered,
+ * and does to runs and jobs what people may do (client_people.c, topics.def).
  */
 #include "sim.h"
 
@@ -167,7 +167,7 @@ static void tidy_up(struct sim_world *world, const struct sim_graph *graph)
 
 #define OTHERS 32                        /* number of graphs of one run that an added graph may refer to */
 
-/* Return a run to which jobs are added, seldom one that has ended; NULL: submit a new run instead. */
+/* Return a run to add jobs to, seldom one that has ended; NULL: submit a new run instead. */
 static struct sim_graph *grows(struct sim_world *world)
 {
 	struct sim_graph *run = world->graph_count ? world->graphs[world_rand(world, world->graph_count)] : NULL;
@@ -179,8 +179,8 @@ static struct sim_graph *grows(struct sim_world *world)
 }
 
 /*
- * Make a graph and submit it. into: the run that it is added to, whose known jobs it may need; NULL: it is a run of
- * its own.
+ * Make a graph and submit it. into: the run that it is added to, whose known jobs it may need; NULL: the graph is a run
+ * of its own.
  */
 static void new_graph(struct sim_world *world, struct sim_graph *into)
 {
@@ -243,11 +243,11 @@ void client_step(struct sim_world *world)
 	if (world->scheduling && world_chance(world, 200))
 		person_schedule(world, world->graphs[pick]);
 	else if (!world->graphs[pick]->answered || (!world->graphs[pick]->schedule && !world->graphs[pick]->within && world_chance(world, 200)))
-		/* an impatient or forgetful client submits it again */
+		/* an impatient or forgetful client submits the same graph again */
 		send_graph(world, world->graphs[pick], pick);
 	else if (world->graphs[pick]->run && world_chance(world, 400))
 		some_act(world, world->graphs[pick]);
-	/* Somebody else adds jobs to the run that was cancelled just now. */
+	/* At times, jobs are added to the run that was cancelled just now. */
 	if (world->act_count > acts && world->acts[acts].verb == ACT_CANCEL && world->acts[acts].whole &&
 	    world->graphs[pick]->run && world_chance(world, 400))
 		new_graph(world, world->graphs[pick]->into ? world->graphs[pick]->into : world->graphs[pick]);

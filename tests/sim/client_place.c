@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people do to workers, pools and tenants, and how they undo it after the faults have stopped. */
+/* What people do to workers, pools and tenants, and how they take it back after the faults have stopped. */
 #include "sim.h"
 
 bool person_worker(struct sim_world *world, const struct sim_graph *graph)

@@ -32,7 +32,7 @@ static void minutes_draw(struct sim_world *world, struct sim_schedule *schedule)
 }
 
 /*
- * Choose the hours. If the schedule names hours, they are near the hour in which the world begins, so that it
+ * Choose the hours. If the schedule names hours, they are near the hour in which the world begins, so that the schedule
  * fires.
  */
 static void hours_draw(struct sim_world *world, struct sim_schedule *schedule)
@@ -86,7 +86,7 @@ static const struct sim_schedule *schedule_make(struct sim_world *world)
 	schedule->spec.overlap = world_rand(world, OVERLAP_ALLOW + 1);
 	schedule->spec.catchup = world_rand(world, CATCHUP_SPAN + 1);
 	if (schedule->spec.catchup == CATCHUP_ALL && schedule->spec.overlap == OVERLAP_ALLOW && world_rand(world, 10))
-		/* otherwise a clock that is set ahead would start a hundred runs each time */
+		/* with another overlap rule, a clock that is set ahead would start a hundred runs each time */
 		schedule->spec.overlap = OVERLAP_SKIP;
 	if (schedule->spec.catchup == CATCHUP_SPAN)
 		schedule->spec.catchup_ms = world_rand(world, 2) ? 90000 : 1000 + world_rand(world, 7200000);

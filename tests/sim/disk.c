@@ -63,7 +63,7 @@ static void disk_put(struct disk *disk, const struct row *row)
 	buf_free(&key);
 }
 
-/* Keep a row that was pruned: the core doesn't see it any more, but the oracle still needs to know what it was. */
+/* Keep a row that was pruned: the core doesn't see it any more, but the oracle still needs its content. */
 static void bury(struct disk *disk, struct disk_row *old, struct slice key)
 {
 	name_map_put(&disk->buried, arena_copy(&old->arena, key), old);

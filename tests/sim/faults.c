@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The faults, which happen during the safety phase only. A schedule draws the kinds of fault that it has: some bugs
- * show best when one kind happens alone, some only when few kinds meet.
+ * The simulated faults, which happen only in the first phase of a schedule. Each schedule draws the kinds of fault that
+ * it has: some bugs show best when one kind happens alone, others when few kinds meet.
  */
 #include "sim.h"
 
@@ -35,8 +35,8 @@ static void master_pause(struct sim_world *world)
 }
 
 /*
- * Make the transaction under way fail in such a way that the master can't know whether it is on disk: the master
- * ends itself.
+ * Let the transaction under way fail so that the master can't know whether it is on disk; then the master must end
+ * itself.
  */
 static void commit_fails(struct sim_world *world)
 {
@@ -137,8 +137,8 @@ static void partition(struct sim_world *world)
 }
 
 /*
- * Delay all messages to, or all from, one worker until the partition is over. They arrive then if the connection
- * still exists.
+ * Delay all messages to, or all from, one worker until the partition ends. They arrive then if the connection still
+ * exists.
  */
 static void partition_one_way(struct sim_world *world)
 {

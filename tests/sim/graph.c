@@ -31,8 +31,8 @@ static const struct graph_feature graph_features[] = {
 const char *const graph_people[SIM_PEOPLE] = { "sim", "ana", "ben", "cem" };
 
 /*
- * Make the graph invalid: either the first job needs the last one and the last the first, or the first job needs a
- * job that doesn't exist.
+ * Make the graph invalid: either the first and the last job need each other, or the first job needs a job that doesn't
+ * exist.
  */
 static void graph_spoil(struct rand_state *rand, struct sim_graph *graph)
 {
@@ -132,8 +132,8 @@ struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, ui
 }
 
 /*
- * Draw the features of the schedule's graphs. Few schedules have all features: the effect of one feature shows best
- * without the others.
+ * Draw the features of the schedule's graphs. Few schedules have all features, because a feature's effect shows best
+ * alone.
  */
 uint64_t graph_features_draw(struct rand_state *rand)
 {

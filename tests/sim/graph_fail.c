@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What follows a failure: retry policies, crash limits, and bad ends that count as good ones. */
+/* What follows a failure: retry policies, crash limits, and forgiven failures. */
 #include "sim.h"
 
 /* This feature must come after `modes`, because a job with mode `once` has no retries. */

@@ -64,8 +64,8 @@ static void run_in_any_case(struct rand_state *rand, struct sim_graph *graph, st
 }
 
 /*
- * Make the last job of a run a final job. Without a condition it also needs all other jobs. Some of the other jobs
- * get `always`: they run even when their run is told to end.
+ * Make the last job of a run a final job. Without a condition it also needs all other jobs. Some of the other jobs get
+ * `always`: they run even if their run is told to end.
  */
 void graph_finals(struct rand_state *rand, struct sim_graph *graph)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What jobs and runs of different graphs share: concurrency groups and locks, and what people do to those. */
+/* What jobs and runs of different graphs share: concurrency groups and locks, and what people do to both. */
 #include "sim.h"
 
 #include <stdio.h>

@@ -23,7 +23,7 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 
 	if (graph->within == WITHIN_MOST)
 		return;
-	/* No concurrency groups inside: a sub-run could wait for the run that waits for it. */
+	/* No concurrency groups inside a sub-run: it could wait for the group place of the run that waits for it. */
 	features &= ~(UINT64_C(1) << FEATURE_concurrency | UINT64_C(1) << FEATURE_run_concurrency);
 	graph->subs = arena_zalloc(&graph->arena, graph->count, sizeof(struct sim_graph *));
 	for (uint32_t i = 0; i < graph->count; i++) {

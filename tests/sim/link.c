@@ -68,8 +68,8 @@ void link_from_keeper_plan(struct sim_world *world, struct sim_worker *worker, s
 }
 
 /*
- * Check whether the keeper still receives this message: its link lives, or it was sent by the latest dead link and
- * was in the socket before the cut.
+ * Does the keeper still receive this message? Its link lives, or the latest dead link sent it and it was in the socket
+ * before the cut.
  */
 bool link_said(const struct sim_worker *worker, const struct event *event)
 {
@@ -341,7 +341,7 @@ void link_crash(struct sim_world *world, struct sim_worker *worker, bool alone)
 	link->life++;
 	link->count = 0;
 	link->paused_until_ns = 0;
-	/* If the keeper died too, it reads nothing more: the cut lies before all messages. */
+	/* If the keeper died too, it reads nothing more: the cut is before all messages. */
 	link->cut_ns = alone ? world->now_ns + (int64_t)world_rand(world, 200000) : -1;
 	if (!alone)
 		return;

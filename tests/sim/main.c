@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan-sim: runs schedules from a seed, tells the story of the first that fails, and prints a hash that the same
- * seed always gives.
+ * titan-sim: runs schedules from a seed, prints the story of the first one that fails, and prints a hash that is always
+ * the same for a seed.
  */
 #include "planted.h"
 #include "sim.h"
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		if (!keep_going)
 			break;
 	}
-	/* all schedules are over: an abort from here on (a leak found at exit) is nobody's failure */
+	/* all schedules are over: an abort from here on (a leak found at exit) is no schedule's failure */
 	signal(SIGABRT, SIG_DFL);
 	if (moves || least)
 		complete = moves_print(least);

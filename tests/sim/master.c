@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The master around the core: an inbox, turns, and a store whose commits take time. Nothing is revealed before it
- * is durable. A crash leaves the transaction under way written or not, and none of those behind it.
+ * The simulated master around the core: an inbox, turns, and a store whose commits take time. Nothing is revealed
+ * before it is durable. In a crash the transaction under way is written or not, and the turns after it aren't.
  */
 #include "sim.h"
 
@@ -108,9 +108,7 @@ static int row_order(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/*
- * Retry a run that isn't in memory any more: give the core the run's rows from the disk, together with the request.
- */
+/* Retry a run that has left memory: give the core the run's rows from the disk, together with the request. */
 static void reopen_input(struct sim_world *world, struct core_input *input)
 {
 	const struct row *run = disk_get(&world->disk, TABLE_run, input->act.run);
@@ -555,8 +553,8 @@ static struct core *load(struct sim_world *world, struct now now, struct outbox 
 }
 
 /*
- * Check I17: the state loaded from the rows equals the state that wrote them. Loaded with the time of that turn;
- * what clocks did since then is the subject of oracle_times.c.
+ * Check I17: the state loaded from the rows equals the state that wrote them. The rows are loaded with the time of
+ * their turn; oracle_times.c checks what clocks did since then.
  */
 static void check_load(struct sim_world *world)
 {
@@ -571,7 +569,8 @@ static void check_load(struct sim_world *world)
 }
 
 /*
- * Reboot the master's machine: its clock since boot starts at 0, so only the wall clock tells how long it was off.
+ * Reboot the master's machine: its clock since boot starts at 0, so only the wall clock tells how long the machine was
+ * off.
  */
 static void reboot(struct sim_world *world)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the oracle knows of jobs and runs, and the calls of all checks when something happens. The checks are in
- * oracle_TOPIC.c.
- */
+/* What the oracle knows of jobs and runs; calls all checks when something happens. The checks are in oracle_TOPIC.c. */
 #include "oracle.h"
 
 #include "base/mem.h"

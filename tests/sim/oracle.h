@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the checks share: what is known of each job, and when a check is called. A check knows what happened and
+ * Shared by the oracle's checks: what is known of each job, and when a check is called. A check knows what happened and
  * what became durable, not how the core decides: it calls no function of the core and reads none of its state.
  */
 #ifndef TITAN_SIM_ORACLE_H
@@ -9,8 +9,8 @@
 #include "sim.h"
 
 /*
- * One job, as the checks know it. "Decided" is the state by the latest turn, durable or not; "durable" is the state
- * by the rows on disk. Below the common fields each check has fields of its own, under the check's name.
+ * A job as the checks know it. "Decided" is the state after the latest turn, durable or not; "durable" is the state by
+ * the rows on disk. Below the common fields each check has fields of its own, under the check's name.
  */
 struct oracle_job {
 	uint64_t job;
@@ -55,35 +55,36 @@ struct oracle_job {
 	/* used by the check `place` */
 	uint64_t worker_decided;         /* number of the job's worker by the latest turn */
 	uint64_t asks[SIM_KINDS];        /* the resources that the job asks for, known from its first assignment on */
-	/* assigned when its worker offered more than now, and not started since then */
+	/* assigned when its worker offered more than now, and not yet started since */
 	bool carried;
-	uint32_t asked_back;             /* number of turns in a row that assigned the job and recalled it at once */
+	uint32_t asked_back;             /* number of consecutive turns that assigned the job and recalled it at once */
 
 	/* used by the check `cancel` */
 	uint32_t cancelled;              /* round + 1 of the latest acknowledged cancel */
 
-	/* used by the check `ending`; by the world's own clock, which no fault changes */
+	/* used by the check `ending`; times are on the world's own clock, which no fault changes */
 	/*
-	 * when the time that an `always` job has after its run was told to end began, in this round; 0: it didn't
+	 * when the limited time of an `always` job began, after its run was told to end, in this round; 0: it didn't
+	 * begin
 	 */
 	int64_t ending_ns;
-	/* number of its latest sub-run that was told to end other than by a cancel */
+	/* number of its latest sub-run that was told to end by something else than a cancel */
 	uint64_t told;
 
 	/* used by the check `holds` */
 	bool held_decided;
-	bool held_before;                /* held by the row before the latest durable one */
+	bool held_before;                /* whether the job was held by the row before the latest durable one */
 
 	/* used by the check `gates` */
 	uint32_t opened;                 /* round + 1 in which the job's gate is open */
 
-	/* used by the check `times`; by the world's own clock, which no fault changes */
+	/* used by the check `times`; times are on the world's own clock, which no fault changes */
 	int64_t since_ns;                /* when the job's present state was decided */
 	enum job_event since_by;
 	uint64_t wait_least_ms, wait_most_ms;    /* bounds of the delay before the job's retry, as I12 demands */
-	/* it was held since since_ns, so the timer of its state stood still for a while */
+	/* held at some time after since_ns, so the timer of its state stood still for a while */
 	bool was_held;
-	/* its deadline had passed when its round began; late_unsure: that can't be told */
+	/* late: its deadline had passed when its round began; late_unsure: that can't be told */
 	bool late, late_unsure;
 };
 
@@ -133,24 +134,18 @@ static inline bool state_has_attempt(enum job_state state)
 }
 
 struct oracle_job *oracle_job(struct sim_world *world, uint64_t serial);
-/*
- * Check by the job's specification whether this end counts as a good one, and return the state that its children
- * see.
- */
+/* By its specification, is this end of the job forgiven? Return the state that its children see. */
 bool oracle_forgiven(struct sim_world *world, uint64_t serial, enum job_state state);
 enum job_state oracle_result(struct sim_world *world, uint64_t serial, enum job_state state);
-/* Check by the specification whether the job runs even when its run was told to end. */
+/* By its specification, does the job run even if its run was told to end? */
 bool oracle_always(const struct rec_job_spec *spec);
-/* Check by the specification and the row whether this end of a pass meets the loop's condition. */
+/* By specification and row, does this end of a pass meet the loop's condition? */
 bool oracle_pass_holds(const struct rec_job_spec *spec, const struct row_job *row, enum job_state end);
 /* Encode the specification of a durable job, with the directory and environment that it shares with its run. */
 void oracle_spec_encode(struct sim_world *world, uint64_t serial, struct buf *out);
 /* Return the serial number of a need, given as the number in the job's specification. */
 uint64_t oracle_need(const struct sim_graph *graph, uint64_t need);
-/*
- * Check whether a job is a final job of its run or a descendant of one. All other added jobs come before the final
- * ones.
- */
+/* Is the job a final job of its run, or a descendant of one? All other added jobs come before the final ones. */
 bool oracle_final(const struct sim_graph *graph, uint32_t index);
 /* Return the graph of the run itself, also for a graph that was added to it. */
 static inline const struct sim_graph *oracle_root(const struct sim_graph *graph)
@@ -169,14 +164,14 @@ struct oracle_walk {
 
 uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_walk *walk);
 /*
- * Check whether a worker may ever have the job as things stand: by the worker's labels and pool, its offers, and
- * whether it is cordoned or drained.
+ * Could this worker have the job at present, by its labels and pool, its offers, and whether it is cordoned or drained?
  */
 bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct rec_job_spec *spec);
-struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number);   /* NULL: never seen, or forgotten */
+/* NULL: the worker never connected, or was forgotten */
+struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number);
 /*
- * Check whether a job waits for a worker, or may wait for one without having a row: its parents may have ended
- * since its last row.
+ * Does the job wait for a worker, or may it wait for one without having a row, because its parents ended since its last
+ * row?
  */
 bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uint32_t index);
 const struct sim_graph *oracle_graph(struct sim_world *world, uint64_t serial, uint64_t *ret_first);

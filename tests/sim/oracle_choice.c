@@ -18,9 +18,9 @@
 #define LATENCY_MOST 100
 #define PARENTS_MOST 64                  /* of a job with more parents the core doesn't look at all of them */
 
-struct seat {                            /* a worker, with the jobs of this turn that it got so far */
+struct seat {                            /* a worker with the jobs that it got so far in this turn */
 	uint64_t held;
-	/* number of jobs there that ask for no resources: each takes a slot in any case */
+	/* number of its jobs that ask for no resources; each of them certainly takes a slot */
 	uint64_t firm;
 	uint64_t used[SIM_KINDS];
 	bool kept;                       /* the worker may be reserved for a large job */
@@ -35,7 +35,7 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 
 	if (hello ? event->a < worker->newest_conn : event->a != worker->conn)
 		return;
-	/* A worker that was silent for so long may be lost for the master. */
+	/* A worker that was silent for this long may be lost for the master. */
 	if (event->what == HAPPENS_GONE || (!hello && world->now_ns - worker->heard_ns >= 2 * world->master.lease_ms * MS))
 		worker->conn = 0;
 	else
@@ -46,7 +46,7 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 		worker->hellos_ns[LIMIT_FLAP_DROPS - 2] = world->now_ns;
 	}
 	/*
-	 * The load of a new connection isn't known yet. In worlds without load it counts as none; in worlds with
+	 * The load of a new connection isn't known yet. In worlds without other load it counts as none; in worlds with
 	 * load the worker isn't compared.
 	 */
 	if (hello || worker->conn == 0) {
@@ -63,8 +63,8 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 }
 
 /*
- * Check that the worker surely isn't resting. A worker rests after repeated breaks of its connection within the
- * flap window (each break shows here as a HELLO), and for a minute at most after it refused a job.
+ * Is the worker certainly not resting? A worker rests after repeated lost connections within the flap window (each
+ * appears here as a HELLO), and for at most a minute after it refused a job.
  */
 static bool is_steady(const struct sim_world *world, const struct oracle_worker *worker)
 {
@@ -146,7 +146,7 @@ static void seats_keep(struct sim_world *world, const struct outbox *outbox, str
 		return;
 	for (size_t i = 0; i < outbox->row_count; i++)
 		unknown |= outbox->rows[i].table == TABLE_spec || outbox->rows[i].table == TABLE_run;
-	/* The same while the client has no answer for a submitted graph. */
+	/* Likewise while the client has no answer for a submitted graph. */
 	for (size_t at = 0; at < world->graph_count; at++)
 		unknown |= world->graphs[at]->first == 0 && !world->graphs[at]->answered;
 	for (uint32_t i = 0; i < world->worker_count; i++)
@@ -181,7 +181,7 @@ static bool could_have(const struct sim_world *world, const struct seat *seats, 
 	       has_room(world, seats, at, spec);
 }
 
-/* Return how many slots are taken at least: prefetched jobs that ask for resources may still wait for room. */
+/* The least number of slots that are taken: prefetched jobs that ask for resources may still wait for room. */
 static uint64_t least_busy(const struct sim_world *world, const struct seat *seats, uint32_t at)
 {
 	bool waits = seats[at].held > world->workers[at].slots;
@@ -210,7 +210,7 @@ static uint64_t score(const struct sim_world *world, uint32_t at, uint64_t busy)
 	       (latency < LATENCY_MOST ? latency : LATENCY_MOST);
 }
 
-/* Return how many of the job's preferences this worker doesn't meet. */
+/* The number of the job's preferences that this worker doesn't meet. */
 static unsigned misses(const struct sim_world *world, uint32_t at, const struct rec_job_spec *spec)
 {
 	const struct sim_worker *worker = &world->workers[at];
@@ -249,7 +249,7 @@ static void check_better(struct sim_world *world, const struct seat *seats, cons
 
 /* ---- affinity ---- */
 
-/* Return the worker of most parents. *ret_sure: the others have fewer, and no parent was assigned in this turn. */
+/* The worker that ran most of the parents. *ret_sure: the others ran fewer, and no parent was assigned in this turn. */
 static uint64_t worker_of_parents(struct sim_world *world, const struct sim_graph *graph, const struct rec_job_spec *spec,
 				  bool *ret_sure)
 {
@@ -276,10 +276,7 @@ static uint64_t worker_of_parents(struct sim_world *world, const struct sim_grap
 	return best;
 }
 
-/*
- * Find the worker to which the job belongs by affinity. Returns false if that isn't sure; *ret is NULL if there is
- * no such worker.
- */
+/* Find the worker that the job's affinity means. False: it can't be told; *ret is NULL if there is no such worker. */
 static bool find_target(struct sim_world *world, const struct oracle_job *job, const struct rec_job_spec *spec,
 			struct oracle_worker **ret)
 {
@@ -322,7 +319,7 @@ static void check_choice(struct sim_world *world, const struct seat *seats, cons
 
 /* ---- turns ---- */
 
-/* Note which worker each assigned job had before this turn. */
+/* Note the worker that each assigned job had before this turn. */
 static void choice_turn(struct sim_world *world, const struct outbox *outbox)
 {
 	for (size_t i = 0; i < outbox->frame_count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Concurrency groups: a run that takes its place in a group (with its first attempt), or a job that gets an
- * attempt, is within the group's limit. Lowering a limit ends nothing, so members beyond a lowered limit are no
- * fault. The limit is known from what people set and from what live runs state; the places are known from rows.
+ * Concurrency groups: a run that takes its place in a group (with its first attempt), or a job that gets an attempt, is
+ * within the group's limit. Lowering a limit ends nothing, so being above a lowered limit is no error. The limit is
+ * known from what people set and from what live runs state; the places are known from rows.
  */
 #include "oracle.h"
 
@@ -77,10 +77,7 @@ static bool was_added(const struct outbox *outbox, uint64_t serial)
 	return false;
 }
 
-/*
- * Check whether the job has ended or ended in this turn: an ended job stays ended unless its new round began in
- * this turn.
- */
+/* Has the job ended, before or in this turn? An ended job stays ended unless its new round began in this turn. */
 static bool has_ended(struct sim_world *world, const struct outbox *outbox, uint64_t serial)
 {
 	const struct oracle_job *job = oracle_job(world, serial);

@@ -83,8 +83,8 @@ static void child_told(struct sim_world *world, const struct sim_graph *graph, u
 }
 
 /*
- * Check that when a parent ended, each job whose expression asks about it and can no longer become true was skipped
- * in the same transaction.
+ * Check that when a parent ended, each job whose expression can no longer become true was skipped in the same
+ * transaction.
  */
 static void conditions_told(struct sim_world *world, uint64_t run, uint64_t parent)
 {

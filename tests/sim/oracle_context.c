@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The directory and the environment that the jobs of a run share: when a worker gets an attempt it knows them,
- * either from a CONTEXT message on the same connection or from the attempt's specification. A sub-run without a
- * context of its own has that of its job.
+ * The directory and the environment that the jobs of a run share: a worker that gets an attempt must know them, from a
+ * CONTEXT message on the same connection or from the attempt's specification. A sub-run without a context of its own
+ * has that of its job.
  */
 #include "oracle.h"
 

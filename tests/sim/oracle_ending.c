@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs with `always`, which run even when their run is told to end: a first cancel leaves them alone. From the
- * moment when such a job may begin it has a limited time, and nothing prolongs that (oracle_times.c checks how long
- * it is).
+ * Jobs with `always`, which run even if their run is told to end: a first cancel leaves them alone. From the moment at
+ * which such a job may begin it has a limited time, which nothing prolongs (oracle_times.c checks its length).
  */
 #include "oracle.h"
 
@@ -12,7 +11,7 @@ bool oracle_always(const struct rec_job_spec *spec)
 }
 
 /*
- * Note when the job's time after the end of its run began. Done for every job, also if its client doesn't know the
+ * Note when the job's limited time after the end of its run began, for every job, also if the client doesn't know the
  * run's number yet.
  */
 static void note_time(const struct sim_world *world, const struct row_job *row, struct oracle_job *job)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a job's row says of its attempts: the row of a new attempt has nothing left of the attempt before, the row
- * of a round without an attempt has nothing left of the round before, and the event that ended the job fits its
- * outcome.
+ * The facts about attempts in a job's row: the row of a new attempt has nothing left of the attempt before, the row of
+ * a round without an attempt has nothing left of the round before, and the event that ended the job fits its outcome.
  */
 #include "oracle.h"
 
@@ -34,7 +33,7 @@ static bool ends_as(enum job_state state, enum job_event cause)
 	}
 }
 
-/* job still has the row that was durable before. */
+/* struct oracle_job still has the row that was durable before. */
 static void facts_row(struct sim_world *world, const struct row *any, struct oracle_job *job, const struct outbox *outbox)
 {
 	const struct row_job *row = &any->job;

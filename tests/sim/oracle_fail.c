@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bad ends: which of them count as good, and dead letters. A dead letter exists exactly for a job whose latest
- * round failed or timed out for good, if that doesn't count as a good end and nobody discarded the dead letter. It
- * holds what the job was.
+ * Failures: which ones are forgiven, and dead letters. A dead letter exists exactly for a job whose latest round failed
+ * or timed out for good, if that isn't forgiven and no person discarded the letter. The letter has the job's
+ * specification.
  */
 #include "oracle.h"
 
@@ -76,7 +76,7 @@ static void letters_row(struct sim_world *world, const struct row *row, struct o
 	if (!job)
 		return;
 	/*
-	 * The oracle knows the specification, and so which ends count as good, only after the client was told the
+	 * The oracle learns the specification, which says which ends are forgiven, only when the client was told the
 	 * run's number.
 	 */
 	if (dead && !letter && oracle_spec(world, job->job) && job->discarded != (uint32_t)row->job.round + 1) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs that are added to a run: ends of their parents count for them in the same turn, a cancel of the run covers
- * them, and final jobs that haven't begun come after them.
+ * Jobs that are added to a run: ends of their parents count for them in the same turn, a cancel of the run covers them,
+ * and final jobs that haven't begun wait for them.
  */
 #include "oracle.h"
 
@@ -18,7 +18,7 @@ static bool is_against(struct sim_world *world, enum trigger trigger, uint64_t p
 	return state != STATE_FAILED && state != STATE_TIMED_OUT && state != STATE_DENIED && state != STATE_QUARANTINED;
 }
 
-/* Check whether a parent has ended in a way that keeps the job from running. */
+/* Has a parent ended in a way that keeps the job from running? */
 static bool has_against(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {
 	const struct rec_job_spec *spec = &graph->jobs[index];

@@ -78,10 +78,7 @@ static void life_row(struct sim_world *world, const struct row *any, struct orac
 	if (job->terminal && state != job->durable && (uint32_t)row->round == job->round)
 		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
 			   state_table[state].name);
-	/*
-	 * A job may also succeed by a person's word, or as a loop whose last pass couldn't start and which counts
-	 * that as success.
-	 */
+	/* A job also succeeds if a person says so, or if a loop counts a last pass that couldn't start as success. */
 	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && row->child == 0 &&
 	    !(spec && spec->loop_max && row->outcome == OUTCOME_SPAWN) &&
 	    job->last_started != (uint64_t)row->epoch)
@@ -103,7 +100,7 @@ static void life_event(struct sim_world *world, const struct rec_event *event, s
 	job->starts = 0;
 }
 
-/* Return since when nothing has disturbed the worker. Some faults outlast the phase in which they began. */
+/* Since when has nothing disturbed the worker? Some faults last longer than the phase in which they began. */
 static int64_t peace_ns(const struct sim_world *world, const struct sim_worker *worker)
 {
 	const int64_t ends[] = { world->calm_ns, worker->welcomed_ns, worker->paused_until_ns, worker->link.paused_until_ns,

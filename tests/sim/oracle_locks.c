@@ -65,7 +65,7 @@ static void taken(struct sim_world *world, const struct sim_act *act, uint64_t f
 	*hold = (struct oracle_hold){ .fence = fence, .ttl_ms = LOCK_TTL_MS(act->number), .shared = LOCK_SHARED(act->number),
 				      .since_ns = world->now_ns };
 	if (fence > world->oracle.fence)
-		/* answers of the same turn are compared with the largest fence before it */
+		/* fences answered in this turn are compared with the largest one before the turn */
 		world->oracle.fence = fence;
 }
 
@@ -79,7 +79,7 @@ static struct oracle_hold *hold_of(struct oracle_hold holds[SIM_LOCKS][SIM_OWNER
 	return NULL;
 }
 
-/* Check that a lock which ended by itself, without a person dropping it, had reached its time limit. */
+/* Check that a lock that ended by itself, without being dropped, had reached its time limit. */
 static void ended(struct sim_world *world, struct oracle_hold *hold)
 {
 	bool known = hold->since_ns > 0 && (world->oracle.wrong_ns == 0 || world->oracle.wrong_ns < hold->since_ns);

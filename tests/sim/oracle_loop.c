@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Loops: a pass that meets the loop's condition is the last, and so is the pass at the limit; after any other pass
- * the next one follows, unless the job itself ended. The number of finished passes is in the job's row, in the same
- * transaction.
+ * Loops: the pass that meets the loop's condition is the last, and so is the pass at the limit; after any other pass
+ * the next one follows, unless the job itself ended. The number of finished passes is written to the job's row in the
+ * same transaction.
  */
 #include "oracle.h"
 
 #include "proto/expr.h"
 
-/* Evaluate the loop's condition for a pass. The simulator makes only one question, perhaps negated. */
+/* Evaluate the loop's condition for a pass. The simulator's loops ask one question, perhaps negated. */
 bool oracle_pass_holds(const struct rec_job_spec *spec, const struct row_job *row, enum job_state end)
 {
 	struct slice code = spec->loop_code;
@@ -96,7 +96,7 @@ static void loops_event(struct sim_world *world, const struct rec_event *event, 
 			   (unsigned)job->row.passes);
 }
 
-/* Check the number of the pass in an assignment. The decided state may be one pass further than the durable one. */
+/* Check the number of the pass in an assignment. The decided state may be one pass ahead of the durable one. */
 static void loops_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
 {
 	const struct rec_job_spec *spec = oracle_spec(world, job->job);

@@ -18,8 +18,8 @@ static void noops_row(struct sim_world *world, const struct row *row, struct ora
 }
 
 /*
- * Check whether the noop must have ended by now: only a hold by a person, or a run that waits for its concurrency
- * group, may delay it.
+ * Must the noop have ended by now? Only a hold by a person, or a run that waits for its concurrency group, may delay
+ * it.
  */
 static bool must_be_over(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {

@@ -32,7 +32,7 @@ static bool want_the_same(const struct rec_job_spec *a, const struct rec_job_spe
 	       a->affinity_hard == b->affinity_hard;
 }
 
-/* Check that no lock, limit, group or affinity can keep the job waiting, only the lack of a worker. */
+/* Check that no lock, limit, group or affinity keeps the job waiting, only the lack of a worker. */
 static bool is_free(const struct sim_world *world, const struct waiting *job)
 {
 	return job->spec->locks.n == 0 && job->spec->sub_count == 0 && job->spec->kind == 0 && job->root->max_jobs == 0 && job->root->group == 0 && job->spec->group_parallel == 0 &&
@@ -40,7 +40,7 @@ static bool is_free(const struct sim_world *world, const struct waiting *job)
 	       (job->root->tenant == 0 || world->oracle.tenants[job->root->tenant - 1].limit == 0);
 }
 
-/* Check whether the job was ready from the beginning; as long as nothing happens to it, it has no row. */
+/* Was the job ready from the beginning? Such a job has no row as long as nothing happens to it. */
 static bool begins_ready(const struct sim_graph *graph, uint32_t index)
 {
 	const struct rec_job_spec *spec = &graph->jobs[index];
@@ -83,10 +83,7 @@ bool oracle_may_wait(struct sim_world *world, const struct sim_graph *graph, uin
 	return job->moved || !begins_ready(graph, index) || map_get(&world->oracle.held_runs, oracle_root(graph)->durable_run) == NULL;
 }
 
-/*
- * Collect the jobs that were assigned in this turn and those that could have been. *ret_unsure: there may be
- * others.
- */
+/* Collect the jobs that were assigned in this turn and those that could have been. *ret_unsure: there may be more. */
 static size_t collect(struct sim_world *world, const struct outbox *outbox, struct waiting *jobs, bool *ret_unsure)
 {
 	size_t count = 0;
@@ -97,8 +94,8 @@ static size_t collect(struct sim_world *world, const struct outbox *outbox, stru
 		const struct sim_graph *graph = world->graphs[at];
 
 		/*
-		 * An unanswered graph may already be in the core and contain a better job; its serial numbers are
-		 * only known later.
+		 * The core may already have an unanswered graph, with a better job; its serial numbers become known
+		 * later.
 		 */
 		*ret_unsure |= graph->first == 0 && !graph->answered;
 		for (uint32_t i = 0; graph->first && i < graph->count; i++) {

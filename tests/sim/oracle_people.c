@@ -20,7 +20,7 @@ static void decided_cancel(struct sim_world *world, struct sim_act *act)
 	if (!run || act->rounds || act->verb != ACT_CANCEL || !act->whole)
 		return;
 	if (graph)
-		graph->was_closed = true;        /* a retry in the same turn would hide the cancel from the rows */
+		graph->was_closed = true; /* because of a retry in the same turn, rows wouldn't show the cancel */
 	act->rounds = mem_array((size_t)run->run.jobs, sizeof(*act->rounds));
 	act->jobs = mem_array((size_t)run->run.jobs, sizeof(*act->jobs));
 	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, act->run, &walk)) != 0;) {
@@ -98,13 +98,13 @@ const struct oracle_check oracle_holds = { .given = holds_given, .row = holds_ro
 
 /* ---- gates ---- */
 
-/* Check I13: a gate opens or closes by votes of people who may vote, or by its expiry, and only once a round. */
+/* Check I13: a gate opens or closes by votes of people who may vote, or by its expiry, and only once in a round. */
 static void gates_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			const struct rec_job_spec *spec, int64_t wall_ms)
 {
 	uint64_t approved = 0, rejected = 0, pushed = 0, expired = 0;
 
-	(void)wall_ms;                   /* when a gate may expire: oracle_times.c */
+	(void)wall_ms;                   /* oracle_times.c checks when a gate may expire */
 	if (!spec || event->from != STATE_APPROVAL)
 		return;
 	for (size_t i = 0; i < world->disk.count; i++) {
@@ -119,7 +119,7 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 		expired += row->decision.verdict == VERDICT_EXPIRED || row->decision.verdict == VERDICT_EXPIRED_APPROVED;
 		if (spec->gate_from.n > 0 && row->decision.person == SIM_PEOPLE)
 			world_fail(world, "somebody who may not decided gate %u", (unsigned)event->job);
-		/* The others may approve each gate, so its submitter is never alone. */
+		/* Other people may approve every gate, so the submitter is never the only one. */
 		if (row->decision.person == 1 && row->decision.verdict == VERDICT_APPROVED)
 			world_fail(world, "who submitted gate %u approved it", (unsigned)event->job);
 		if (row->decision.self)
@@ -141,7 +141,7 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 		job->opened = job->event_round + 1;
 }
 
-/* Check I13: the vote is about what that person was shown, in this round. */
+/* Check I13: the vote is about what was shown to that person, in this round. */
 static void decision_row(struct sim_world *world, const struct row_decision *row)
 {
 	bool old = false;

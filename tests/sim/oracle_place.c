@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where jobs run: the jobs that run on a worker never ask for more than it offers (I7), and no job is assigned to a
- * worker that lacks what the job needs or that a person cordoned or drained. What people set is known from their
- * acts, after a crash from rows.
+ * Where jobs run: the jobs that run on a worker never use more than it offers (I7), and no job is assigned to a worker
+ * that lacks what the job needs or is cordoned or drained. What people set is known from their acts, and after a crash
+ * from rows.
  */
 #include "oracle.h"
 
@@ -44,8 +44,8 @@ static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 /* ---- what people set ---- */
 
 /*
- * Mark the worker's assigned jobs as carried over: the worker now offers less than when they were assigned, so they
- * may wait there without room of their own.
+ * Mark the worker's assigned jobs as carried over: they were assigned when it offered more than now, so they may wait
+ * there although there is no room for them.
  */
 static void carry_over(struct sim_world *world, const struct oracle_worker *worker)
 {
@@ -105,8 +105,8 @@ static bool asked_back(const struct outbox *outbox, const struct rec_assign *ass
 }
 
 /*
- * Check that a job isn't assigned and recalled turn after turn. Once may make room for another job; without end it
- * would be a cycle.
+ * Check that a job isn't assigned and recalled turn after turn. Doing so once may make room for another job; without an
+ * end it would be a cycle.
  */
 static void check_rounds(struct sim_world *world, const struct outbox *outbox)
 {
@@ -130,7 +130,7 @@ static void place_turn(struct sim_world *world, const struct outbox *outbox)
 	for (size_t i = 0; i < outbox->frame_count; i++)
 		if (outbox->frames[i].op == OP_OK && outbox->frames[i].ok.id >= ACT_BASE)
 			said(world, &world->acts[outbox->frames[i].ok.id - ACT_BASE]);
-	/* A worker that returned before a person forgot it first has a row and then none, in the same turn. */
+	/* A worker that returned before a person forgot it has first a row and then none in the same turn. */
 	for (size_t i = 0; i < outbox->row_count; i++) {
 		const struct row *row = &outbox->rows[i];
 		struct oracle_worker *worker = NULL;
@@ -190,8 +190,8 @@ static void place_crash(struct sim_world *world)
 /* ---- assignments ---- */
 
 /*
- * Check that a worker has room for a job that it gets: the sum of what its jobs ask for. Not counted are jobs
- * carried over from larger offers, and prefetched jobs, which may only wait behind jobs that ask for the same.
+ * Check that a worker has room for a job that it gets, by the sum of what its jobs ask for. Jobs carried over from
+ * larger offers don't count, nor do prefetched jobs, which may only wait behind jobs that ask for the same.
  */
 static void check_room(struct sim_world *world, const struct oracle_job *given, struct oracle_worker *worker)
 {
@@ -294,8 +294,8 @@ bool oracle_worker_could(const struct sim_world *world, uint32_t index, const st
 }
 
 /*
- * Check whether the job waits for a worker that can never run it; then people cancel it. A job with hard affinity
- * may wait for ever for its worker: people give up after 20 minutes.
+ * Does the job wait for a worker that can never run it? Then people cancel it. A job with hard affinity may wait for
+ * its worker for ever: people give up after 20 minutes.
  */
 bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph, uint32_t index)
 {

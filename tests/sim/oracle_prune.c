@@ -38,9 +38,7 @@ static bool is_noted(const struct sim_world *world, int64_t run)
 	return false;
 }
 
-/*
- * Check a run that was pruned, as it was before. Some of its rows may still exist, but not its run row or its key.
- */
+/* Check a pruned run by its last row. Some other rows of it may still exist, but not its run row or its key. */
 static void run_gone(struct sim_world *world, const struct row_run *run)
 {
 	const struct row *parent = run->parent_run ? disk_get(&world->disk, TABLE_run, (uint64_t)run->parent_run) : NULL;

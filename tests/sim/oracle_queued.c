@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The limit of queued jobs of a tenant: a graph is accepted if the tenant has at most that many jobs queued with
- * it, and refused only if there would be more. Queued jobs are those that are neither active nor ended, sub-runs
- * included. A turn moves other jobs before and after it takes a graph, so jobs that moved in this turn may count or
- * not.
+ * The limit of a tenant's queued jobs: a graph is accepted if the tenant has at most that many queued jobs with it, and
+ * refused only if there would be more. Queued jobs are those that are neither active nor ended, sub-runs included. A
+ * turn moves jobs before and after it takes a graph, so jobs that moved in this turn may count or not.
  */
 #include "oracle.h"
 
@@ -43,7 +42,7 @@ static void count_queued(struct sim_world *world, uint32_t tenant, uint64_t turn
 	}
 }
 
-/* Return the graph that this frame accepts or refuses; NULL: it answers no submit. */
+/* The graph that this frame accepts or refuses; NULL: the frame answers no submit. */
 static struct sim_graph *answered_graph(const struct sim_world *world, const struct outgoing *frame)
 {
 	uint64_t id = frame->op == OP_ACCEPTED ? frame->accepted.id : frame->op == OP_ERROR ? frame->error.id : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Retries (I12: as many failures as allowed), rounds, delays, and earliest start times. */
+/* Retries (I12: at most as many failures as allowed), rounds, delays, and earliest start times. */
 #include "oracle.h"
 
 /*
@@ -31,10 +31,7 @@ static uint64_t need_of(const struct sim_graph *graph, uint64_t need)
 	return parent ? first_of(parent->graph) + parent->index : first_of(graph) + need;
 }
 
-/*
- * Check for a gate without a command all of whose children already have attempts: asking it again would change
- * nothing.
- */
+/* Is this a gate without a command whose children all have attempts? Asking it again would change nothing. */
 static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 {
 	const struct sim_graph *own = graph_of(world, run, serial);
@@ -67,7 +64,7 @@ static bool spent_gate(struct sim_world *world, uint64_t run, uint64_t serial)
 }
 
 /*
- * Check a job that doesn't get a new round with its parent: that happens only by a retry of one job alone, or for a
+ * Check a job that doesn't get a new round with its parent: that happens only if one job alone is retried, or for a
  * gate whose answer no longer matters.
  */
 static void decided_loose(struct sim_world *world, const struct outbox *outbox, const struct row_job *row)
@@ -97,7 +94,7 @@ static void retries_turn(struct sim_world *world, const struct outbox *outbox)
 			decided_loose(world, outbox, &outbox->rows[i].job);
 }
 
-/* Check whether the job's policy retries this end. The row is of the same turn and tells how the attempt ended. */
+/* By the job's policy, is this end retried? The row is of the same turn and says how the attempt ended. */
 static bool covered(const struct rec_job_spec *spec, const struct row_job *row, const struct rec_event *event)
 {
 	uint64_t on = spec->retry_on ? spec->retry_on : 1 | 2 | 4;
@@ -152,7 +149,7 @@ static void retries_failed(struct sim_world *world, const struct rec_event *even
 		note_wait(job, spec, job->fails);
 }
 
-/* Check a lost attempt. If the worker itself was told to end, that is no crash of the job. */
+/* Check a lost attempt. If the worker was told to quit, that is no crash of the job. */
 static void retries_lost(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			 const struct rec_job_spec *spec)
 {
@@ -171,9 +168,7 @@ static void retries_lost(struct sim_world *world, const struct rec_event *event,
 		note_wait(job, spec, told ? 1 : job->lost);
 }
 
-/*
- * Check whether a pass of a loop failed for good. If another attempt followed in the same turn the row can't tell.
- */
+/* Has a pass of a loop failed for good? If another attempt followed in the same turn, the row can't tell. */
 static bool pass_failed(const struct rec_event *event, const struct oracle_job *job)
 {
 	if (event->event != EVENT_AGAIN && event->event != EVENT_ENOUGH)
@@ -182,7 +177,7 @@ static bool pass_failed(const struct rec_event *event, const struct oracle_job *
 		(job->row.outcome != OUTCOME_EXIT || job->row.code != 0));
 }
 
-/* A new pass begins: it has its full number of tries. */
+/* A new pass begins with its full number of tries. */
 static void pass_begins(const struct rec_event *event, struct oracle_job *job, const struct rec_job_spec *spec)
 {
 	job->fails = job->lost = 0;

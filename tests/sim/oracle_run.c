@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs: I1 (an acknowledged submit is durable, and one run), I16 (the state of a run follows from its jobs), I9 (it
- * ends).
+ * Runs: I1 (an acknowledged submit is durable, and is one run), I16 (the state of a run follows from its jobs), I9 (the
+ * run ends).
  */
 #include "oracle.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Schedules, checked by rows and by the acts of the same turn, with a cron implementation of their own. Each time
- * of a schedule counts once: it begins a run, waits in line, or is passed over. None is early. Also checked: what
- * happens to times that come late, and to runs that overlap.
+ * Schedules, checked by rows and by the acts of the same turn, with a cron implementation of the oracle's own. Each
+ * time of a schedule counts once: it begins a run, waits in line, or is passed over. None fires early. Also checked:
+ * times that come late, and runs that overlap.
  */
 #include "oracle.h"
 
@@ -21,7 +21,10 @@ struct passage {                         /* what one turn did to one schedule */
 	const struct sim_schedule *said; /* the schedule after the turn; NULL: none */
 	const struct row_schedule *row;
 	bool put, resumed, paused, removed;
-	/* runs: fired by a person, begun, begun and still live, live after the turn, live during all of the turn */
+	/*
+	 * numbers of runs: fired by a person, begun, begun and still live, live after the turn, live during the whole
+	 * turn
+	 */
 	uint64_t fires, begun, begun_live, live, lived;
 	uint64_t last_run;
 	uint64_t came, runs;             /* times that came in this turn, and how many of them should begin a run */
@@ -91,8 +94,8 @@ static bool is_of(const struct sim_schedule *schedule, const struct row_run *run
 }
 
 /*
- * Return the schedule from which this run began: the present one of this name or an earlier one. Two may differ in
- * their limit of active jobs alone.
+ * The schedule that began this run: the present one of this name or an earlier one. Two may differ only in their limit
+ * of active jobs.
  */
 static const struct sim_schedule *schedule_of(const struct sim_world *world, uint32_t name, const struct row_run *run,
 					      struct slice body)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Shares of tenants: no tenant has more active jobs than its limit, whatever people set meanwhile. And of two
- * tenants that both have jobs waiting each gets a number in proportion to its weight, within one job. The second is
- * checked in worlds where all jobs want the same and only tenants differ (fair).
+ * Shares of tenants: no tenant has more active jobs than its limit, whatever people set meanwhile. And if two tenants
+ * both have jobs waiting, each gets a number in proportion to its weight, within one job. The second is checked in
+ * worlds where jobs differ only in their tenants (fair).
  */
 #include "oracle.h"
 
@@ -124,8 +124,8 @@ static void check_pair(struct sim_world *world, uint32_t a, uint32_t b)
 	pair->a += x->given;
 	pair->b += y->given;
 	/*
-	 * Compare a/weight_a with b/weight_b, each within one job; both sides are multiplied by both weights. A
-	 * weight may have been smaller before, so the smallest counts.
+	 * Compare a/weight_a with b/weight_b within one job each; both sides are multiplied by both weights. A weight
+	 * may have been smaller before, so the smallest one counts.
 	 */
 	bound = x->weight * y->weight / (x->least ? x->least : 1) + x->weight * y->weight / (y->least ? y->least : 1) + 1;
 	ahead = (int64_t)(pair->a * y->weight) - (int64_t)(pair->b * x->weight);

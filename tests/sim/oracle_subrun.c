@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sub-runs: the end of a sub-run ends its job in the same transaction; each attempt has one sub-run; no sub-run
- * lives for which no job waits; and no job in it starts after its job was told to stop.
+ * Sub-runs: the end of a sub-run ends its job in the same transaction; each attempt has one sub-run; no sub-run lives
+ * without a job that waits for it; and no job in it starts after its parent job was told to stop.
  */
 #include "oracle.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Times, by the world's own clock, which nobody sets: no wait is shorter than asked for, and none longer while the
+ * Times, on the world's own clock, which nobody sets: no wait is shorter than asked for, and none longer while the
  * master runs, whatever wall clocks are set to. Dates follow the wall clock. Deadlines hold. (I12 for backoffs.)
  */
 #include "oracle.h"
@@ -39,7 +39,7 @@ static bool is_late(const struct sim_world *world, const struct wait *wait)
 	/* while the master was paused it could only be late */
 	if (wait->since_ns < world->stopped_until_ns)
 		return false;
-	/* Turns that an earlier life of the master decided can't be judged. */
+	/* Turns that an earlier process of the master decided can't be judged. */
 	return wait_known(world, wait) && world->oracle.decided_ns >= world->up_ns &&
 	       world->oracle.decided_ns > due_ns + LATE_MS * MS;
 }

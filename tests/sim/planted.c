@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which planted bug is switched on. This file is compiled twice: for titan-sim, whose core contains no bugs, and
- * for titan-sim-planted.
+ * Which planted bug is switched on. This file is compiled twice: for titan-sim, whose core has no bugs planted, and for
+ * titan-sim-planted.
  */
 #include "tests/sim/planted.h"
 

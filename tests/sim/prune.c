@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The pruning of the simulated master: it reads the rows of some runs, ended or not, and later offers them to the
- * core to prune. The logs of runs whose pruning is durable are removed at a random time. Rows that were read are
- * lost in a crash.
+ * Pruning by the simulated master: it reads the rows of some runs, ended or not, and later offers them to the core to
+ * prune. The logs of runs whose pruning is durable are removed at a random time. Rows that were read are lost in a
+ * crash.
  */
 #include "sim.h"
 
@@ -100,7 +100,7 @@ bool prune_some(struct sim_world *world)
 	/* Only a third of the schedules prune; the random numbers of the others stay the same. */
 	if (world->seed % 3 != 0)
 		return false;
-	/* Rows that were read wait for a while, in which their runs may be retried and end again. */
+	/* Rows that were read wait for a while; meanwhile their runs may be retried and end again. */
 	if (world->faults && !world_chance(world, prune->count == 0 ? 50 : world->seed % 2 ? 8 : 50))
 		return prune_left(world);
 	if (world->faults && prune->count == 0) {

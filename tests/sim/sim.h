@@ -26,7 +26,7 @@
 #define WALL_START_MS INT64_C(1700000000000)
 /* number of people; the first, "sim", is principal 1 and submits everything */
 #define SIM_PEOPLE 4
-/* requests of acts have numbers from here on, requests of graphs lower ones */
+/* acts have request numbers from here on; graphs have lower ones */
 #define ACT_BASE UINT64_C(1000000)
 
 /* ---- graphs that the client makes (graph.c) ---- */
@@ -56,12 +56,12 @@ struct sim_graph {
 	uint8_t digest[32];
 	char name[32];
 	uint32_t count;
-	bool invalid;                    /* the graph has a fault: the master must refuse it */
+	bool invalid;                    /* the graph has a mistake for which the master must refuse it */
 	uint32_t max_jobs;
 	uint32_t tenant;                 /* 0: the submitter's own tenant; else t1 to t3 */
 	unsigned group;                  /* concurrency group of the run: index in graph_group_names + 1; 0: none */
 	uint32_t group_states;           /* the limit that the run states for that group; 0: none */
-	struct {                         /* the run by the latest turn that changed it, durable or not */
+	struct {                         /* the run after the latest turn that changed it, durable or not */
 		uint64_t run, first;     /* run 0: the graph isn't a run yet */
 		bool live, seated;
 		bool sits_down;          /* the run took its place in its group in this turn */
@@ -74,13 +74,13 @@ struct sim_graph {
 	struct sim_graph **subs;
 	unsigned within;                 /* depth: number of graphs around this one; 0: not a sub-run */
 	uint64_t features;
-	/* the struct is a copy for a sub-run: its contents belong to the enclosing graph */
+	/* the struct is a copy for a sub-run; its contents belong to the enclosing graph */
 	bool borrowed;
 	struct blob *body;
 	struct arena arena;
-	uint64_t run;                    /* number of the run as the client was told; 0: not yet */
+	uint64_t run;                    /* number of the run that the client was told; 0: none yet */
 	bool answered;
-	/* the turn that accepted the graph, while that turn isn't durable; 0: none */
+	/* the turn that accepted the graph, until that turn is durable; 0: none */
 	uint64_t admitted;
 	const struct sim_schedule *schedule;     /* the schedule that began the run; NULL: it was submitted */
 	/* serial number of the graph's first job, and its run; 0 until they are durable */
@@ -171,7 +171,7 @@ struct sim_schedule {                    /* a schedule as a person sent it once 
 	char cron[200];
 	struct rec_schedule_spec spec;
 	uint8_t zone[12];
-	bool borrowed;                   /* its key and its graph belong to another schedule that was sent before */
+	bool borrowed;                   /* key and graph are those of another schedule that was sent before */
 	uint8_t digest[32];
 };
 
@@ -270,7 +270,7 @@ struct process {
 	uint64_t id;
 	bool alive;
 	bool asked_to_stop;
-	/* the process is a child of the present keeper, which will learn its exit status */
+	/* the process is a child of the present keeper, which gets its exit status */
 	bool ours;
 	bool dies;                       /* the process is killed when its keeper dies */
 	int64_t started_ns;
@@ -289,7 +289,7 @@ struct spooled {
 struct link_item {
 	uint64_t job, epoch;
 	enum attempt_phase phase;
-	struct rec_started started;      /* .job is 0 until the keeper reported the start */
+	struct rec_started started;      /* job 0: the keeper hasn't reported the start yet */
 	struct rec_done done;
 };
 
@@ -297,7 +297,7 @@ struct sim_link {
 	bool up;
 	bool listed;                     /* the keeper has sent this link its whole inventory */
 	uint64_t life;
-	int64_t cut_ns;                  /* the keeper still reads what the link before this one sent until then */
+	int64_t cut_ns;                  /* until then the keeper still reads what the previous link sent */
 	int64_t echo_ns;                 /* when the master was last heard */
 	int64_t paused_until_ns;
 	int64_t last_to_keeper_ns, last_to_link_ns;
@@ -321,7 +321,7 @@ struct sim_worker {
 	int64_t hello_ns, welcomed_ns, lease_ms;
 	int64_t paused_until_ns;         /* the keeper is paused until then */
 	int64_t cut_until_ns;            /* the network between worker and master is down until then */
-	int64_t deaf_until_ns, mute_until_ns;    /* messages in one direction are delayed until then */
+	int64_t deaf_until_ns, mute_until_ns;    /* until then, messages in one direction are delayed */
 	int64_t full_until_ns;           /* the worker's disk is full until then */
 	struct sim_link link;
 	struct sim_conn *conn;           /* the link's connection to the master */
@@ -373,7 +373,7 @@ struct sim_act {                         /* a request of the client, by its numb
 	uint64_t run, value;
 	enum act_verb verb;
 	bool whole;                      /* the act is about the whole run */
-	const struct rec_job_spec *spec; /* the job that was named; NULL: none */
+	const struct rec_job_spec *spec; /* the named job; NULL: none */
 	uint64_t job, person;            /* of a vote: serial number of the gate, and principal */
 	uint8_t digest[32];              /* of a vote: the digest of what the person was shown */
 	size_t digest_len;               /* 0: the person was shown nothing */
@@ -384,7 +384,7 @@ struct sim_act {                         /* a request of the client, by its numb
 	uint64_t number;                 /* of SET: its meaning depends on kind */
 	const struct sim_schedule *schedule;     /* of SET with PUT: the schedule that is set */
 	uint64_t fence;                  /* fencing number in the master's answer */
-	/* of CANCEL: the jobs that it covers, and their rounds, when it was decided */
+	/* of CANCEL: the jobs that it covers, and the round that each had when the cancel was decided */
 	uint64_t *jobs;
 	uint32_t *rounds;
 	uint32_t job_count;
@@ -410,7 +410,7 @@ struct oracle_schedule {                 /* a schedule, durable */
 	struct row_schedule row;         /* the schedule's row, numbers only */
 	uint64_t live;                   /* number of live runs of the schedule */
 	uint64_t last_begun;             /* number of the schedule's latest run */
-	unsigned stalled;                /* turns in a row in which a waiting run could have begun and didn't */
+	unsigned stalled;                /* consecutive turns in which a waiting run could have begun and didn't */
 };
 
 struct oracle_tenant {                   /* a tenant as the latest turn left it */
@@ -427,7 +427,7 @@ struct oracle {
 	struct oracle_tenant tenants[SIM_TENANTS];
 	struct oracle_share_pair shares[SIM_TENANTS * SIM_TENANTS];
 	struct oracle_schedule schedules[SIM_SCHEDULES];
-	/* the rows come from loading at the master's start, where no schedule fires */
+	/* rows are being loaded at the master's start, during which no schedule fires */
 	bool loading;
 	struct oracle_worker workers[SIM_WORKERS_MAX];
 	enum pool_state pools[SIM_POOLS];
@@ -448,7 +448,7 @@ struct oracle {
 	uint64_t starts, results;
 	int64_t decided_ns;              /* when the turn that is becoming durable was decided */
 	int64_t wall_offset_ms;          /* the wall clock's error at that time */
-	/* when a reboot took a wrong wall clock for the time that passed; 0: never */
+	/* when a reboot took a wrong wall clock as the time that had passed; 0: never */
 	int64_t wrong_ns;
 };
 
@@ -456,7 +456,7 @@ struct sim_world {
 	uint64_t seed;
 	struct rand_state rand;
 	int64_t now_ns;
-	int64_t wall_offset_ms;          /* how far the wall clocks differ from the right time */
+	int64_t wall_offset_ms;          /* difference between the wall clocks and the right time */
 	uint64_t boots;                  /* reboots of the master's machine */
 	int64_t boot_ns;                 /* when the master's machine was last rebooted */
 	int64_t up_ns;                   /* when the master's present process started */
@@ -482,7 +482,7 @@ struct sim_world {
 	size_t act_count, act_cap;
 	struct oracle oracle;
 	uint64_t features;               /* FEATURE_ bits that the graphs of this schedule may have */
-	bool faults;                     /* faults still happen; afterwards everything must come to rest */
+	bool faults;                     /* true: faults still happen; false: everything must come to rest */
 	bool fair;                       /* all jobs ask for the same, and only their tenants differ */
 	bool lengthy;                    /* jobs last longer than keepers, connections and offers */
 	bool crowded;                    /* tenants have small limits of queued jobs */
@@ -564,7 +564,7 @@ void link_boot(struct sim_world *world, struct sim_worker *worker);
 void link_crash(struct sim_world *world, struct sim_worker *worker, bool alone);
 void link_connect(struct sim_world *world, struct sim_worker *worker);
 void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life);
-/* a message from the master */
+/* handle a message from the master */
 void link_receive(struct sim_world *world, struct sim_worker *worker, struct event *event);
 void link_from_keeper(struct sim_world *world, struct sim_worker *worker, const struct event *event);
 void link_from_keeper_plan(struct sim_world *world, struct sim_worker *worker, struct message *message);

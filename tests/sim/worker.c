@@ -37,7 +37,7 @@ static void spool_drop(struct sim_worker *worker, uint64_t job, uint64_t epoch)
 			worker->spool[i].acked = true;
 }
 
-/* Write what the spool has pending to the disk, unless the disk is full. */
+/* Write the spool's pending records to the disk, unless the disk is full. */
 static void spool_write(struct sim_world *world, struct sim_worker *worker)
 {
 	if (world->faults && worker->full_until_ns > world->now_ns)
@@ -50,7 +50,7 @@ static void spool_write(struct sim_world *world, struct sim_worker *worker)
 	}
 }
 
-/* Reduce the spool to what the next keeper finds on disk. */
+/* Reduce the spool to the records that the next keeper finds on disk. */
 static void spool_survives(struct sim_worker *worker)
 {
 	for (size_t i = worker->spool_count; i-- > 0;) {
@@ -123,7 +123,7 @@ static void attempt_ended(struct sim_world *world, struct sim_worker *worker, st
 	tell_ended(world, worker, &result);
 }
 
-/* Return how long the process runs. Most are short; a job with a time-out often takes longer than that. */
+/* How long the process runs: mostly short; a job with a time-out often takes longer than that. */
 static int64_t takes_ms(struct sim_world *world, uint64_t job)
 {
 	const struct rec_job_spec *spec = oracle_spec(world, job);
@@ -337,7 +337,7 @@ void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, cons
 	if (!worker->keeper_up)
 		return;
 	switch (message->op) {
-	case OP_HEARTBEAT:                       /* the new end of the lease, as the link counts it */
+	case OP_HEARTBEAT:                       /* the end of the new lease as the link computes it */
 		ledger_lease(worker->ledger, message->sent_ns);
 		plan_lease_end(world, worker);
 		break;

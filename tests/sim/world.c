@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The virtual clock, the heap of planned events, the network, and the two phases of a schedule: first anything may
- * go wrong, then nothing does and everything must come to rest.
+ * The virtual clock, the heap of planned events, the network, and the two phases of a schedule: first faults happen,
+ * then none do and everything must come to rest.
  */
 #include "sim.h"
 

@@ -137,7 +137,7 @@ static void job_conditions(struct liars *liars, struct graph *graph, struct rec_
 	*(chance(liars, 60) ? &job->needs_code : &job->when_code) = code_of(graph, steps, 2);
 }
 
-/* Make the job a sub-run, and clear all settings that need a worker, because a sub-run has none. */
+/* Make the job a sub-run, and clear all settings that need a worker, which a sub-run hasn't. */
 static void job_within(struct liars *liars, struct graph *graph, struct rec_job_spec *job, unsigned depth)
 {
 	struct graph inner = { 0 };

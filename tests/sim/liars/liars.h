@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The core among workers that report anything, true or false, people who act on whatever they see, clocks that are
- * set right and wrong, and a master that is killed. The results of the core aren't checked, only that its
- * invariants hold after every turn, and that a core loaded from its rows has the same state (I17).
+ * The core among lying workers: workers report anything, true or false, people act on whatever they see, clocks are set
+ * right and wrong, and the master is killed. What the core decides isn't checked, only that its invariants hold after
+ * every turn, and that a core loaded from its rows has the same state (I17).
  */
 #ifndef TITAN_TESTS_LIARS_H
 #define TITAN_TESTS_LIARS_H
@@ -22,9 +22,9 @@ struct liars {
 	size_t given_count;              /* number of attempts so far; only the latest LIARS_GIVEN are remembered */
 	uint64_t conns[LIARS_WORKERS];   /* the connection of each worker; 0: not connected */
 	unsigned honesty;                /* percentage of the workers' reports that could be true */
-	unsigned added;                  /* number of jobs added to runs so far; their names are made from it */
+	unsigned added;                  /* number of jobs added to runs so far, used to name the next one */
 	unsigned step;
-	/* rows are changed at restarts so that jobs are near the limits of epochs, rounds and tries */
+	/* rows are changed at restarts so that jobs come near the limits of epochs, rounds and tries */
 	bool worn;
 	bool story;
 };

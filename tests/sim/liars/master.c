@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What happens to the master: time passes, its clock is set, it is killed and restarted, ended runs leave its
- * memory.
+ * What happens to the master among liars: time passes, its clock is set, it is killed and restarted, ended runs leave
+ * its memory.
  */
 #include "tests/sim/liars/liars.h"
 

@@ -40,7 +40,7 @@ void people_submit(struct liars *liars)
 	tell_answer(liars);
 }
 
-/* Add a graph to a run, without fan-outs. Its first job may need a job of the run, which may not exist. */
+/* Add a graph without fan-outs to a run. Its first job may need a job of the run, which may not exist. */
 void people_add(struct liars *liars)
 {
 	struct graph graph = { 0 };
@@ -119,7 +119,7 @@ void people_cancel(struct liars *liars)
 }
 
 /*
- * Choose an open gate, so that most decisions are about one that really asks. Leaves run and name alone if there is
+ * Choose an open gate, so that most decisions are about a gate that waits. Leaves run and name unchanged if there is
  * none.
  */
 static void choose_gate(struct liars *liars, uint64_t *run, const char **name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers that report what could be true, what was true once, or what never can be true. */
+/* Lying workers: they report what could be true, what was true once, or what never can be true. */
 #include "tests/sim/liars/liars.h"
 
 #define HELD_MOST 20
