@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pages of an answer: as many whole rows as fit one frame, by an estimate of their sizes. */
+/* Pages of an answer: as many whole rows as fit into one frame, by an estimate of their sizes. */
 #include "master/internal.h"
 
 void page_begin(struct answer_page *page, struct arena *arena, const struct query *query)
@@ -10,7 +10,7 @@ void page_begin(struct answer_page *page, struct arena *arena, const struct quer
 	page->snapshot.id = query->id;
 }
 
-/* Check whether the page has room for a row of this size. The first row always fits. */
+/* Has the page room for a row of this size? The first row always fits. */
 static bool page_has_room(struct answer_page *page, size_t bytes, size_t nodes)
 {
 	if (page->rows > 0 && (page->bytes + bytes > REPLY_BYTES_MAX || page->nodes + nodes > REPLY_NODES_MAX))

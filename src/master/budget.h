@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The budgets of questions: what all people together, and all jobs together, may use of the master, each
- * figure with its reason. People and jobs have separate budgets and never wait for each other's share.
+ * The budgets of queries: what all people together, and all jobs together, may use of the master, each number with its
+ * reason. People and jobs have separate budgets and never wait for each other's share.
  */
 #ifndef TITAN_MASTER_BUDGET_H
 #define TITAN_MASTER_BUDGET_H
@@ -13,13 +13,13 @@
 #include "proto/limits.h"
 
 struct budget {
-	int64_t turn_ns;                 /* most time spent on questions in a turn; one question is always answered */
-	size_t turn_questions;           /* most questions answered in a turn; one is always answered */
-	/* Pause until the class's next questions are answered, as a multiple of the time spent. */
+	int64_t turn_ns;                 /* most time spent on queries in a turn; one query is always answered */
+	size_t turn_questions;           /* most queries answered in a turn; one is always answered */
+	/* Pause before the class's next queries are answered, as a multiple of the time spent on the last ones. */
 	int64_t rest;
-	size_t unread_bytes;             /* most bytes of answers that the askers haven't taken yet */
-	size_t frames;                   /* most frames read from one connection before others have their turn */
-	/* Most questions at the store, and most readings at the logs, at once; indexed by enum reader. */
+	size_t unread_bytes;             /* most bytes of answers that the clients haven't read yet */
+	size_t frames;                   /* most frames read from one connection before other connections are read */
+	/* Most queries at the store, and most reads at the logs, at once; indexed by enum reader. */
 	size_t under_way[2];
 };
 
@@ -47,9 +47,9 @@ struct budget {
 			.unread_bytes = (size_t)16 << 20, .frames = 32, .under_way = { 2, 4 } }
 
 /*
- * While a class has more unread answers than its budget allows, cut each connection that takes no more than
- * STILL_BYTES in a second and holds more than an even share. A peer that reads takes megabytes in that time,
- * even on a busy machine; one second is the longest that others wait for such a peer.
+ * While a class has more unread answers than its budget allows, cut each connection that takes no more than STILL_BYTES
+ * in a second and holds more than an even share. A peer that reads takes megabytes in that time, even on a busy
+ * machine; one second is the longest that others wait for such a peer.
  */
 #define STILL_TICK_S  0.25
 #define STILL_TICKS   4

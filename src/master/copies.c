@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Backups that clients asked for. The store's thread makes the copies; this file remembers which client waits
- * for each.
+ * Backups that clients requested. The store's thread makes the copies; this file remembers which client waits for each.
  */
 #include "master/internal.h"
 

@@ -5,12 +5,12 @@
 
 #include "master/internal.h"
 
-/* What a handler gets: a known, allowed and whole frame, not yet decoded. */
+/* What a handler gets: a whole frame with a known and allowed opcode, whose body isn't decoded yet. */
 struct incoming_frame {
 	struct master *master;
 	struct peer_session *session;
 	struct slice body;
-	struct error *error;             /* the error that closes the connection, when the handler returns one */
+	struct error *error;             /* set by a handler that returns an error, which closes the connection */
 };
 
 typedef enum err frame_handler(struct incoming_frame *in);
@@ -24,7 +24,7 @@ frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 /* store_room.c: how much disk space a request needs in the store */
 enum room_need {
 	ROOM_FOR_ANSWER,                 /* ROOM_FOR_ANSWER: no disk space, but the answer shows only committed state */
-	/* ROOM_FOR_CANCEL: little space, and it frees some: it may use the last of the reserve. */
+	/* ROOM_FOR_CANCEL: a little space; because a cancel frees space, it may use the last of the reserve */
 	ROOM_FOR_CANCEL,
 	ROOM_FOR_ACT,                    /* ROOM_FOR_ACT: little disk space */
 	ROOM_FOR_NEW                     /* ROOM_FOR_NEW: as much space as the new jobs take */
@@ -34,7 +34,9 @@ enum err room_check(struct master *master, enum room_need need, struct error *er
 /* If there is no room, refuse the request, tell why, and return true. */
 bool room_refuse(const struct incoming_frame *in, uint64_t id, enum room_need need);
 
-/* May the job behind this connection make this request now? If not, it is answered here and *ret_refused is set. */
+/*
+ * May the job behind this connection make this request now? If not, the refusal is sent here and *ret_refused is set.
+ */
 enum err scope_check(const struct incoming_frame *in, enum opcode op, bool *ret_refused);
 
 static inline enum err decode(const struct incoming_frame *in, enum opcode op, void *ret_msg)

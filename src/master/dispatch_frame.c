@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns frames into what they mean: an input for the core, a question, a piece of output, or an error. It checks
- * only whether a frame is well formed and allowed. An error closes the connection; a request that is merely invalid
- * gets an answer, and the connection goes on. The core's state is never touched.
+ * Turns frames into an input for the core, a query, a piece of output, or an error. It only checks whether a frame is
+ * well formed and allowed. An error closes the connection; a request that is merely invalid gets an answer, and the
+ * connection goes on. The core's state isn't touched here.
  */
 #include "master/internal.h"
 
@@ -26,8 +26,8 @@ static bool name_too_long(struct slice job, struct error *error)
 }
 
 /*
- * Refuse the verb of an act, or the kind of an object, that this connection's roles have no right to.
- * Otherwise set *ret_own_only to the user whose runs alone it may change, or to nothing.
+ * Refuse the verb of an act, or the kind of an object, for which this connection's roles give no right. Otherwise set
+ * *ret_own_only to the user whose runs alone it may change, or to nothing.
  */
 static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only)
 {
@@ -47,7 +47,7 @@ static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opco
 	return true;
 }
 
-/* Does the act begin new attempts of jobs? */
+/* Does the act lead to new attempts of jobs? */
 static bool makes_work(uint64_t verb)
 {
 	return verb == ACT_RETRY || verb == ACT_REQUEUE;
@@ -96,7 +96,7 @@ static enum err on_act(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
-/* The core and the store get to see a token's secret only as the master has sealed it. */
+/* Replace a token's secret by its sealed form: core and store never see the plain secret. */
 static enum err seal_secret(const struct incoming_frame *in, const struct msg_set *msg, struct slice *ret_sealed, struct error *error)
 {
 	uint8_t bytes[TOKEN_SECRET_MAX];
@@ -138,7 +138,7 @@ static enum err on_set(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
-/* Which rows a question about the past wants; NULL: all. */
+/* Make the filter of a query about history: the rows that it wants; NULL: all. */
 static struct query_filter *filter_of(const struct peer_session *session, const struct msg_query *msg)
 {
 	struct query_filter *filter;
@@ -242,8 +242,8 @@ static enum err on_log_read(struct incoming_frame *in)
 }
 
 /*
- * End a master whose store has no room: no turn can be committed, so workers can't be told to end, and
- * whatever wasn't acknowledged may be lost.
+ * End a master whose store has no room. No turn can be committed, so workers can't be told to quit, and unacknowledged
+ * requests may be lost.
  */
 static void end_without_room(const struct incoming_frame *in, const struct msg_shutdown *msg)
 {
@@ -348,8 +348,8 @@ static enum err on_started(struct incoming_frame *in)
 }
 
 /*
- * Tell the logs which attempts have ended. Only attempts of this worker count, because the logs may then note
- * output as missing.
+ * Tell the logs which attempts have ended. Only attempts of this worker count, because the logs may then record their
+ * missing output as lost.
  */
 static void tell_logs(const struct incoming_frame *in, const struct rec_done *items, size_t count)
 {
@@ -426,8 +426,8 @@ static enum err on_output(struct incoming_frame *in)
 	enum err err;
 
 	/*
-	 * No worker has this connection any more: it was replaced by a newer one, or its worker was lost for its
-	 * silence. The worker will send the output again.
+	 * No worker has this connection any more: a newer one replaced it, or its worker was lost for its silence. The
+	 * worker will send the output again.
 	 */
 	if (check.worker == 0)
 		return ERR_NONE;
@@ -443,7 +443,7 @@ static enum err on_output(struct incoming_frame *in)
 	return err;
 }
 
-/* The peer gives up: log the beginning of its reason and close. */
+/* The peer reported an error: log the beginning of its text and close the connection. */
 static enum err on_error(struct incoming_frame *in)
 {
 	struct msg_error msg;
@@ -502,7 +502,10 @@ enum err dispatch_frame(struct peer_session *session, const struct frame *frame,
 		return error_set(error, ERR_NOT_EXPECTED, "%s was sent before HELLO", shape->name);
 	if (session->stage == SESSION_INVENTORY && op != OP_INVENTORY)
 		return error_set(error, ERR_NOT_EXPECTED, "%s was sent before the inventory was complete", shape->name);
-	/* Before HELLO check against the rights of clients: for HELLO, these are the same for clients and workers. */
+	/*
+	 * Before HELLO, check against the rights of clients: the rights to send HELLO are the same for clients and
+	 * workers.
+	 */
 	if (!message_allowed(op, session->stage == SESSION_NEW ? PEER_CLIENT : session->kind, session->roles))
 		return error_set(error, ERR_DENIED, "%s may not be sent on this connection", shape->name);
 	if (session->caller.job != 0 && shape->roles == ROLES_WORKER)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checks a store the way a master does at its start: loads the rows into a core, which checks and counts them. */
+/* Checks a store like a master at its start: loads the rows into a core, which checks and counts them. */
 #include "master/fsck.h"
 
 #include "base/clock.h"

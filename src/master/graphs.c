@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Submitted graphs on their way from a connection to the core, in one frame or in chunks. When a connection
- * closes, its unfinished graphs are dropped; nothing of them was visible.
+ * Submitted graphs on their way from a connection to the core, in one frame or in chunks. When a connection closes, its
+ * unfinished graphs are dropped without a trace.
  */
 #include "master/dispatch.h"
 
@@ -25,7 +25,7 @@ static void drop_upload(struct upload **at)
 	upload_free(upload);
 }
 
-/* The graph is complete: pass it to the core as an input. The inbox takes over the references to its parts. */
+/* The graph is complete: pass it to the core as an input. The inbox takes over the references to the graph's parts. */
 static enum err submit(const struct incoming_frame *in, struct upload *upload, struct error *error)
 {
 	struct master *master = in->master;
@@ -35,7 +35,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 
 	if (err != ERR_NONE)
 		return err;
-	/* Refuse new work while the store is full: results already wait in memory for room. */
+	/* Refuse new work while the store is full: results of running jobs already wait in memory for room. */
 	err = room_check(master, ROOM_FOR_NEW, error);
 	if (err != ERR_NONE)
 		return err;
@@ -97,7 +97,7 @@ void graphs_again(struct master *master, const struct query *query, const struct
 	uint64_t jobs = submitted_parts(specs, &parts);
 	enum err err;
 
-	/* The asker is gone and couldn't learn the outcome, so don't submit. */
+	/* The client is gone and couldn't learn the outcome, so don't submit. */
 	if (!session)
 		return;
 	err = upload_begin(query->id, slice_make(query->key, sizeof(query->key)), name, jobs, &upload, &error);
@@ -172,7 +172,7 @@ enum err on_submit(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
-/* Count all uploads of the session, including refused ones whose commit hasn't come yet. */
+/* Count all uploads of the session, including refused ones whose last chunk hasn't come yet. */
 static size_t count_uploads(const struct peer_session *session)
 {
 	size_t count = 0;
@@ -227,7 +227,7 @@ enum err on_graph_chunk(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	upload = *find_upload(in->session, msg.id);
-	/* Chunks have no reply: a sender refused at the beginning hears nothing more until its commit. */
+	/* Chunks get no reply: the sender of a refused upload is told nothing more until its last chunk. */
 	if (!upload || upload->refused)
 		return ERR_NONE;
 	if (uploads_grow(upload, msg.jobs.len + UPLOAD_PART_BYTES, &error) != ERR_NONE ||

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Answers about runs that have left memory, read from the store by key, one page at a time, while the loop
- * goes on. The rows of a finished run change only if somebody opens a new round, so such answers are sent at
- * once. A page of runs goes back to the queries, because some of its runs may be live. For a new round the
- * whole run is read and passed to the core as an input; only one such read of a run at a time, because a
- * second would bring outdated rows.
+ * Answers about runs that have left memory, read from the store by key, one page at a time, while the loop goes on. The
+ * rows of an ended run change only if somebody opens a new round, so such answers are sent at once. A page of runs goes
+ * back to the queries, because some of its runs may be live. For a new round the whole run is read and passed to the
+ * core as an input; only one such read of a run may be under way, because a second would bring outdated rows.
  */
 #include "master/history.h"
 
 #include "base/mem.h"
 
-#define SPECS_KEPT (64u << 20)           /* most bytes of a graph kept for the next page */
+#define SPECS_KEPT (64u << 20)           /* most bytes of a graph kept in memory for the next page */
 
 void history_free_answer(struct store_query *answer)
 {
@@ -245,7 +244,7 @@ static void reopen(struct master *master, struct history *history)
 		.act = { .verb = query->verb, .run = query->run, .value = query->value },
 		.rows = history->rows, .row_count = count, .owner = history,
 	};
-	/* If the asker is gone, so is the name that limits the act to their own runs; "?" matches no owner. */
+	/* If the client is gone, so is the name that limits the act to its own runs; "?" matches no owner. */
 	if (query->own_only)
 		input->reopen.act.own_only = arena_copy(&master->inbox.arena, slice_str(session ? session->principal.name : "?"));
 	input->reopen.act.job = arena_copy(&master->inbox.arena, slice_make(query->job, query->job_len));
@@ -258,7 +257,7 @@ void history_reopened(struct master *master, struct history *history)
 	history_forget(history);
 }
 
-/* Take a page of jobs. The run's number of jobs tells whether there are more pages. */
+/* Take a page of jobs. The run's number of jobs tells whether more pages follow. */
 static void on_reopen_jobs(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct row_run *run = &history->run->rows[0].run;
@@ -377,7 +376,7 @@ void history_answers(struct master *master)
 	}
 }
 
-/* Free everything. The store is closed, so the queries that it held are ours again. */
+/* Free everything. The store is closed, so this file owns the queries that the store had. */
 void history_free(struct master *master)
 {
 	while (master->histories) {

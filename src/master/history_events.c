@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns the rows of events into answers, with the names of jobs, runs and workers in place of their numbers. A follower's
- * question waits here while there is nothing new, and is asked again when a turn with events is durable. An answer says
- * where to go on, by turn and by how many of its events were told, so nothing is told twice or left out, also after a
- * restart of the master.
+ * Turns the rows of events into answers, with the names of jobs, runs and workers instead of their numbers. A
+ * follower's query waits here while there are no new events, and is asked again when a turn with events is durable. An
+ * answer says where to continue: the turn, and how many of its events were already sent. So no event is sent twice or
+ * left out, also after a restart of the master.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "master/history.h"
 
-struct event_answer {                    /* an answer in the making */
+struct event_answer {                    /* an answer that is being made */
 	struct master *master;
 	const struct query *query;
 	const struct store_query *answer;
-	size_t event_count;              /* rows of events; those of acts follow */
+	size_t event_count;              /* number of rows of events; rows of acts follow them */
 	struct answer_page page;
-	uint64_t turn, told;             /* where to go on */
+	uint64_t turn, told;             /* where to continue: the turn, and how many of its events were sent */
 	uint64_t looked;                 /* records so far */
 	bool full;
 };
@@ -51,7 +51,7 @@ static void job_event(const struct event_answer *making, const struct rec_event 
 		return;
 	row->run = (uint64_t)job->row.run;
 	row->name = job->name;
-	/* The row knows the end of the latest attempt alone. */
+	/* The job's row only has the end of the latest attempt. */
 	if ((uint64_t)job->row.epoch == event->epoch && job->row.outcome > 0 && event->from != STATE_WAITING &&
 	    event->from != STATE_READY && (state_terminal((enum job_state)event->to) || event->to == STATE_DELAYED)) {
 		row->outcome = (uint64_t)job->row.outcome;
@@ -109,13 +109,13 @@ static bool event_wanted(const struct query *query, const struct rec_event_row *
 	return !filter || filter->kinds == 0 || (row->kind < 64 && filter->kinds >> row->kind & 1);
 }
 
-/* All later turns are too late, too. */
+/* Has the turn come after the end of the wanted time? Then so have all later ones. */
 static bool is_over(const struct query *query, const struct row_event *stored)
 {
 	return query->until_ms != 0 && stored->wall_ms >= query->until_ms;
 }
 
-/* Tell the events of a turn, but for the first ones that were told before. */
+/* Add the events of a turn, except the first ones that were sent before. */
 static void turn_tell(struct event_answer *making, const struct row_event *stored, uint64_t skip)
 {
 	struct slice body = stored->body;
@@ -155,7 +155,7 @@ static void turn_tell(struct event_answer *making, const struct row_event *store
 	making->turn = (uint64_t)stored->turn + 1;
 }
 
-/* Keep the question until there are events; it goes on after what it has looked at. */
+/* Keep the query until there are events; it continues behind the events that it has examined. */
 static void wait_for_events(struct master *master, struct query *query, const struct event_answer *making)
 {
 	query->cursor = making->turn;
@@ -188,7 +188,7 @@ void history_events(struct master *master, struct history *history, struct store
 		wait_for_events(master, query, &making);
 		history_forget(history);
 		history_free_answer(answer);
-		/* A turn may have become durable since the store looked. */
+		/* A turn may have become durable since the store was read. */
 		if (more || master->events_turn >= query->cursor)
 			history_events_came(master);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns rows read from the store into answers: runs, jobs with their part of the graph, decisions. A page of
- * a finished run is sent at once, without waiting for a turn.
+ * Turns rows read from the store into answers: runs, jobs with their part of the graph, decisions. A page of an ended
+ * run is sent at once, without waiting for a turn.
  */
 #include "master/history.h"
 
@@ -183,7 +183,7 @@ void history_jobs(struct master *master, struct history *history, struct store_q
 	history_free_answer(answer);
 }
 
-/* Send a page of decisions. The votes on a job stay together on one page, unless they fill a page alone. */
+/* Send a page of decisions. The votes on a job stay together on one page, unless they fill more than a page. */
 void history_decisions(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct query *query = history->query;
@@ -226,7 +226,7 @@ void history_decisions(struct master *master, struct history *history, struct st
 	history_free_answer(answer);
 }
 
-/* Send a page of tries. Those of a job stay together: a job has at most LIMIT_TRIES_KEPT and those of older generations. */
+/* Send a page of tries. The tries of a job stay together: at most LIMIT_TRIES_KEPT, and those of older generations. */
 void history_tries(struct master *master, struct history *history, struct store_query *answer)
 {
 	const struct query *query = history->query;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns rows of the past into answers. A question reads at most a page of rows, however few of them it wants: the cursor
- * of the answer says how far it came, so no question keeps the store's thread from its commits.
+ * Turns rows of history into answers. A query reads at most one page of rows, even if it wants few of them: the cursor
+ * of the answer says how far it came, so no query keeps the store's thread from its commits.
  */
 #include "master/history.h"
 
@@ -22,7 +22,7 @@ static bool act_wanted(const struct query *query, const struct row_act *act)
 			   is_word(act->name, filter->by, filter->by_len) && is_word(act->verb, filter->verb, filter->verb_len));
 }
 
-/* All acts before this one are too old, too: acts are numbered in the order of time. */
+/* Acts before this one are too old as well: acts are numbered in the order of time. */
 static bool is_too_old(const struct query *query, const struct row_act *act)
 {
 	return act->wall_ms < query->since_ms;

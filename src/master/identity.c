@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Maps identities to principals. The owner's number is their uid, because the rows of old stores contain it. All others
- * have a number that follows from their name, so that one person is one principal on every way in, and has one vote.
+ * Maps identities to principals. The owner's number is their uid, because rows of old stores contain it. All others
+ * have a number that is computed from their name, so that a person is the same principal, with one vote, over every
+ * transport.
  */
 #include "master/identity.h"
 
@@ -12,7 +13,7 @@
 
 #include "base/sha256.h"
 
-#define NAMED ((uint64_t)1 << 62)        /* above all uids; rows keep signed numbers */
+#define NAMED ((uint64_t)1 << 62)        /* above all uids; rows have signed numbers */
 
 uint64_t principal_number(const char *name, const struct principal *owner)
 {

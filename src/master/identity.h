@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who the peer of a connection is: turns what the transport knows of the peer into a principal, with a name
- * and roles. No other file looks at a uid.
+ * Who is at the other end of a connection: turns what the transport knows of the peer into a principal, with a name and
+ * roles. No other file looks at a uid.
  */
 #ifndef TITAN_MASTER_IDENTITY_H
 #define TITAN_MASTER_IDENTITY_H
@@ -23,18 +23,20 @@ struct people {
 };
 
 struct principal {
-	/* Number of the principal; votes, submit keys and schedules in the store refer to it. */
+	/* Number of the principal, to which votes, submit keys and schedules in the store refer. */
 	uint64_t id;
 	char name[LIMIT_NAME_MAX_LEN + 1];
-	const char *origin;              /* transport over which the principal came, in a word; static */
+	const char *origin;              /* the transport over which the principal came, as a word; a constant */
 	role_set roles;
 };
 
-/* Find the principal of an identity. ERR_DENIED: this master knows no such user. */
+/* Find the principal of an identity. ERR_DENIED: this master doesn't know the user. */
 enum err principal_of(const struct identity *identity, const struct people *people, struct principal *ret, struct error *error);
-/* Number of the principal with this name: the owner's if it is theirs, else one that only the name decides. */
+/*
+ * Number of the principal with this name: the owner's for their name, otherwise one that follows from the name alone.
+ */
 uint64_t principal_number(const char *name, const struct principal *owner);
-/* Return the principal of the user that runs the master. */
+/* Return the principal of the user who runs the master. */
 void principal_own(struct principal *ret);
 
 #endif

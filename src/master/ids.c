@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A set of numbers in an array. The array grows only if sorting it and dropping duplicates makes no room. */
+/* A set of numbers in an array. Before the array grows, it is sorted and its duplicates are dropped. */
 #include "master/ids.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A set of numbers of changed things: added many times over, read once each in ascending order. */
+/* A set of numbers of changed things: each may be added many times, and is read once, in ascending order. */
 #ifndef TITAN_MASTER_IDS_H
 #define TITAN_MASTER_IDS_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Shared by all files of the master. Everything here belongs to the loop's thread. Across files and turns a
- * session is named by its number, never by a pointer: a late answer then finds no session instead of freed
- * memory.
+ * Shared by all files of the master. Everything here belongs to the loop's thread. From file to file and turn to turn a
+ * session is named by its number, never by a pointer: so a late answer finds no session, instead of freed memory.
  */
 #ifndef TITAN_MASTER_INTERNAL_H
 #define TITAN_MASTER_INTERNAL_H
@@ -20,24 +19,24 @@
 #include "proto/limits.h"
 #include "store/store.h"
 
-/* Most turns decided and not yet revealed; beyond that the inbox fills. */
+/* most turns that are decided and not yet revealed; with so many, inputs wait in the inbox */
 #define TURNS_MAX         16
-#define INBOX_BYTES_MAX   (16u << 20)            /* bytes of inbox, above which connections aren't read */
+#define INBOX_BYTES_MAX   (16u << 20)            /* with more bytes than this in the inbox, connections aren't read */
 #define REPLY_BYTES_MAX   (900u << 10)           /* most bytes of rows in one frame, by estimate */
 #define REPLY_NODES_MAX   200000u                /* most values in one frame, by estimate */
-/* Bytes waiting for a peer, above which its next question isn't answered yet. */
+/* With more bytes than this waiting for a peer, its next query isn't answered yet. */
 #define QUERY_QUEUE_MAX   (2u << 20)
-/* Most unanswered questions of a connection; beyond that it isn't read. */
+/* Most unanswered queries of a connection; with so many it isn't read. */
 #define QUERIES_MAX       64
 /*
- * Output waiting to be written, in bytes. A worker may send so much before it must be told that some was
- * taken, so its other frames are always read. A worker that ignores this isn't read any more; and if all
- * workers together exceed the total, no connection that sends output is.
+ * Output waiting to be written, in bytes. A worker may send this much before it must be told that some was taken, so
+ * its other frames are always read. A worker that sends more isn't read any more; and if all workers together exceed
+ * the total, no connection that sends output is read.
  */
 #define LOG_SESSION_MAX   (2 * (size_t)LIMIT_OUTPUT_WINDOW)
 #define LOG_QUEUE_MAX     ((size_t)256 << 20)
-#define LOG_READERS_MAX   16                     /* most readings at the logs at once: more than the budgets allow */
-/* Most unanswered log reads of a connection; beyond that it isn't read. */
+#define LOG_READERS_MAX   16                     /* most reads at the logs at once: more than the budgets allow */
+/* Most unanswered log reads of a connection; with so many it isn't read. */
 #define LOG_READS_MAX     8
 #define SUBS_MAX          16                     /* most subscriptions of a connection */
 
@@ -50,12 +49,12 @@ enum asker_class { ASKERS_PEOPLE, ASKERS_JOBS, ASKERS_CLASSES };
 
 struct session_list { struct peer_session *first, *last; };
 
-struct askers {                          /* all clients of one class */
+struct askers {                          /* all clients of one class (people or jobs), whose queries share a budget */
 	struct budget budget;
-	struct session_list line;        /* sessions with questions, in the order in which they are answered */
-	/* Sessions whose next question waits until the store or the logs have less to do. */
+	struct session_list line;        /* sessions with queries, in the order in which they get answers */
+	/* sessions whose next query waits until the store or the logs have fewer */
 	struct session_list held[READER_COUNT];
-	/* Bytes of answers to this class that haven't been sent, or may not be sent yet. */
+	/* bytes of answers to this class that weren't sent, or may not be sent yet */
 	size_t unread;
 	size_t under_way[READER_COUNT];
 	int64_t rest_until_ns;
@@ -75,28 +74,28 @@ struct peer_session {
 	struct conn *conn;
 	enum session_stage stage;
 	enum peer_kind kind;
-	struct principal principal;      /* the user behind the connection */
+	struct principal principal;      /* the user at the other end of the connection */
 	role_set roles;                  /* roles of the peer, set at HELLO; before that the peer has none */
-	struct caller caller;            /* the attempt behind the connection; job 0: a person or a worker */
-	bool remote;                     /* the connection came by TLS from another machine */
-	char peer[PEER_NAME_MAX];        /* its address, for a remote one */
-	char token[LIMIT_TOKEN_ID_MAX + 1];      /* the token that the peer proved to have; empty: none */
-	int64_t token_made_ms, expires_ms;       /* of the token: when its secret was made; when it expires, 0: never */
-	uint64_t own_run;                /* number of the run of the attempt in caller */
+	struct caller caller;            /* the attempt that made the connection; job 0: it is a person or a worker */
+	bool remote;                     /* the connection came over TLS from another machine */
+	char peer[PEER_NAME_MAX];        /* address of a peer on another machine */
+	char token[LIMIT_TOKEN_ID_MAX + 1];      /* id of the token whose secret the peer proved to have; empty: none */
+	int64_t token_made_ms, expires_ms;       /* when the token's secret was made; when it expires, 0: never */
+	uint64_t own_run;                /* run of the attempt that made the connection */
 	unsigned paused;                 /* reasons why the session isn't read, bits of enum pause_why */
 	bool closing;
 	size_t unrevealed;               /* bytes for this session in turns that aren't durable yet */
-	size_t queries;                  /* number of unanswered questions */
-	struct askers *askers;           /* the class of askers that a client belongs to; NULL for a worker */
-	/* the session's unanswered questions, in the order in which they came */
+	size_t queries;                  /* number of unanswered queries */
+	struct askers *askers;           /* the class to which a client belongs; NULL for a worker */
+	/* the session's unanswered queries, in the order in which they came */
 	struct query *asked, *asked_last;
-	struct session_list *list;       /* the list of its class in which the session is; NULL: none */
+	struct session_list *list;       /* the list of its class that the session is in; NULL: none */
 	struct peer_session *list_prev, *list_next;   /* neighbours in that list */
-	uint64_t sent_before;            /* bytes sent to the peer when line_pressure.c last looked */
-	unsigned still_ticks;            /* number of looks since the peer last took more than next to nothing */
+	uint64_t sent_before;            /* bytes sent to the peer when line_pressure.c last checked */
+	unsigned still_ticks;            /* number of checks since the peer last read a considerable amount */
 	size_t log_reads;                /* number of unanswered log reads */
 	struct ev_timer hello_timer;
-	struct arena hello_arena;        /* memory of the fields hello and held until the inventory is complete */
+	struct arena hello_arena;        /* memory of hello and held until the inventory is complete */
 	struct input_hello hello;
 	struct rec_held *held;
 	size_t held_cap;
@@ -114,11 +113,11 @@ struct inbox {
 
 /* ---- turns ---- */
 
-struct peer_frames {                            /* frames for one connection, as a stretch of the turn's bytes */
+struct peer_frames {                            /* frames for one connection: a range of the turn's bytes */
 	uint64_t conn;
 	size_t at, len;
 	bool close;
-	struct askers *askers;           /* the class in whose unread bytes these frames count, or NULL */
+	struct askers *askers;           /* the class in whose unread bytes these frames are counted, or NULL */
 };
 
 struct master_turn {
@@ -127,21 +126,21 @@ struct master_turn {
 	struct peer_frames *parts;
 	size_t part_count, part_cap;
 	bool end;                        /* the master ends when this turn is revealed */
-	bool awaited;                    /* whether a client waits for this turn */
-	/* The turn only answers and is never committed: it may show state that isn't durable. */
+	bool awaited;                    /* a client waits for this turn */
+	/* the turn only answers queries and is never committed: it may show state that isn't durable */
 	bool hurried;
 	struct master_turn *next;        /* next turn in the pool of unused turns */
 };
 
 /* ---- questions ---- */
 
-#define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* most bytes of a job's name: NAME, or NAME[*] for a fan-out */
-/* value of query.what beside enum query_what: an act on a run that has left memory */
+#define TARGET_MAX_LEN (LIMIT_NAME_MAX_LEN + 3)  /* longest name of a job: NAME, or NAME[*] for a fan-out */
+/* value of query.what besides enum query_what: an act on a run that has left memory */
 #define QUERY_IS_ACT 100
-#define QUERY_IS_AGAIN 101            /* value of query.what: submit a run once more */
-#define QUERY_IS_LOG_READ 102         /* value of query.what: a log read that waits for its turn */
+#define QUERY_IS_AGAIN 101            /* value of query.what: submit the graph of an earlier run again */
+#define QUERY_IS_LOG_READ 102         /* value of query.what: a log read in the line of queries */
 
-struct query_filter {                    /* of questions about the past: which rows are wanted */
+struct query_filter {                    /* which rows a query about history wants */
 	bool mine;                       /* only acts of this principal */
 	uint64_t principal;
 	uint64_t kinds, skip;            /* for EVENTS */
@@ -154,23 +153,23 @@ struct query {
 	uint64_t conn, id;
 	uint64_t what;
 	uint64_t run, cursor, limit;
-	uint64_t of_sub;                 /* stamp of the subscription whose snapshot page this is; 0: no subscription */
-	bool live_only;                  /* for a query of runs: only runs in memory, with numbers below the cursor */
-	/* Submit key of QUERY_IS_AGAIN; job then holds the new run's name, or is empty. */
+	uint64_t of_sub;                 /* stamp of the subscription whose snapshot needs this page; 0: none */
+	bool live_only;                  /* query of runs: only runs in memory whose numbers are below the cursor */
+	/* submit key of QUERY_IS_AGAIN; job then has the new run's name, or is empty */
 	uint8_t key[16];
-	bool scoped;                     /* for a query of runs: only those that the asking job may see */
-	bool reasons;                    /* for RUNS and JOBS: also tell why they wait */
-	int64_t since_ms, until_ms;      /* for RUNS: submitted at or after, and before; 0: any time */
-	enum act_verb verb;              /* verb of the act of QUERY_IS_ACT */
-	bool own_only;                   /* for QUERY_IS_ACT: the run must belong to the person who asked */
+	bool scoped;                     /* query of runs: only those that the job at the other end may see */
+	bool reasons;                    /* RUNS and JOBS: also say why they wait */
+	int64_t since_ms, until_ms;      /* RUNS: submitted at or after since, and before until; 0: any time */
+	enum act_verb verb;              /* QUERY_IS_ACT: verb of the act */
+	bool own_only;                   /* QUERY_IS_ACT: the run must belong to the person who asked */
 	uint64_t value;
-	size_t job_len;                  /* the name of a job; for RUNS: the pattern of the run's name */
+	size_t job_len;                  /* length of the name of a job; for RUNS: of the pattern for names of runs */
 	uint8_t job[TARGET_MAX_LEN];
-	struct store_query *found;       /* for a query of runs: the rows that the store answered */
+	struct store_query *found;       /* query of runs: the rows that the store returned */
 	struct msg_log_read log_read;    /* the request of QUERY_IS_LOG_READ */
 	struct query_filter *filter;     /* NULL: all rows are wanted */
-	struct askers *askers;           /* the class of the client that asked */
-	bool under_way;                  /* the query counts among the questions that the store has */
+	struct askers *askers;           /* the class of the client that sent the query */
+	bool under_way;                  /* the query is counted among those at the store */
 	struct query *next;
 };
 
@@ -190,14 +189,15 @@ struct master {
 	struct ev_timer due_timer;       /* timer set to the time of core_next_due */
 	int64_t due_ns;                  /* the time to which due_timer is set */
 	struct ev_timer publish_timer, end_timer;
-	struct ev_timer then_timer;      /* of a master that shows an earlier time: ends it when nobody asks any more */
+	/* timer of a master that shows an earlier time: ends the master when nobody sends queries any more */
+	struct ev_timer then_timer;
 	unsigned then_idle;
 	uint64_t then_turn;
 	struct ev_async store_wake, logs_wake;
 	struct ev_check woken;
 	struct ev_prepare about_to_sleep;
 	int64_t woken_ns;
-	struct ev_idle awake;            /* while started, the loop doesn't sleep */
+	struct ev_idle awake;            /* while this watcher is started, the loop doesn't sleep */
 	bool again;                      /* run a turn even if the inbox is empty */
 	struct ev_signal sigterm, sigint;
 	struct ev_io clock_watcher;      /* watches clock_fd, a timer that is cancelled when the wall clock is set */
@@ -205,60 +205,60 @@ struct master {
 	struct conn_set *conns;
 	struct listener *listener;
 	struct map sessions;
-	size_t unauthenticated[2];       /* connections that haven't sent HELLO: of this machine, of others */
+	size_t unauthenticated[2]; /* number of connections that haven't sent HELLO: from this machine, from others */
 	struct remote *remote;
 	uint64_t next_conn;
 	struct upload *uploads;          /* uploads under way, on all connections */
 	struct ev_timer upload_timer;    /* timer that runs while there are uploads */
 	struct upload_bound upload_bounds[UPLOADS_SCOPES];
 	int64_t upload_yield_ns;
-	size_t log_paused;               /* sessions paused for PAUSE_LOG, or more */
+	size_t log_paused;               /* number of sessions that are paused for PAUSE_LOG; may be too high */
 	struct principal owner;          /* the user that runs the master */
 
 	struct inbox inbox;
 	bool inbox_was_full;
 	struct askers askers[ASKERS_CLASSES];
-	bool asked;                      /* a question may now be answered that had to wait before */
-	/* ring: the askers of the readings that the logs have, in order. */
+	bool asked;                      /* a query that had to wait can be answered now */
+	/* ring: which class sent each of the reads that the logs have, in order */
 	struct askers *log_readers[LOG_READERS_MAX];
 	size_t log_reader_first, log_reader_count;
 	struct ev_timer pressure_timer;  /* timer that runs while a class has too many unread answers */
-	struct query *waiting;           /* questions for events that there weren't yet */
-	uint64_t events_turn;            /* the latest durable turn with events, since the start */
-	struct history *histories;       /* list of the questions that the store is working on */
+	struct query *waiting;           /* queries that wait for events */
+	uint64_t events_turn;            /* the latest durable turn with events since this process started */
+	struct history *histories;       /* list of the queries that the store is working on */
 	size_t copies;                   /* number of backups under way */
-	struct specs *specs;             /* the graph of the finished run that was last asked for */
+	struct specs *specs;             /* graph of the ended run that was last asked for */
 	struct core *core;
 	struct store *store;
 	struct logs *logs;
-	/* u64 numbers of the runs loaded at the start; freed once the logs were told. */
+	/* numbers (u64) of the runs loaded at the start; freed when the logs have them */
 	struct buf live_runs;
 	struct commit_queue commits;
-	size_t awaited;                  /* number of turns in commits that a client waits for */
+	size_t awaited;                  /* number of turns in commits that clients wait for */
 	struct master_turn *pool;
 	struct publisher *publisher;
 	struct relay *relays;            /* relayed connections of jobs */
 	struct pruner *pruner;
 	struct arena scratch;            /* memory of the turn that is being decided */
 	struct {
-		struct ev_timer timer;   /* timer, active while waiting for a quiet moment */
-		size_t freed;            /* bytes freed since memory was last given back, about */
+		struct ev_timer timer;   /* timer that runs until the master has been idle for a while */
+		size_t freed;            /* bytes freed since memory was last given back, estimated */
 		uint64_t inputs;         /* number of inputs (stats.inputs) when the timer was started */
 	} quiet;
 	struct now now;                  /* the time of the turn that is being decided */
 
 	bool serving;
 	bool ending;                     /* the master is ending: new frames aren't read any more */
-	bool end_wanted;                 /* a client asked the master to end */
+	bool end_wanted;                 /* a client has requested the end of the master */
 	bool end_workers;                /* the master ends as soon as the workers are gone */
 	uint64_t end_conn, end_request;
 	bool closing_all;                /* all connections were told to close */
-	struct error failure;            /* the error with which the master ends, if any */
+	struct error failure;            /* the error that makes the master end, if any */
 	struct master_stats stats;
 };
 
 /* master.c */
-/* Start serving: what loading decided is durable, or can't become so for lack of room. */
+/* Start serving: what loading decided is durable, or can't become durable because the disk is full. */
 void master_serve(struct master *master);
 void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
 
@@ -283,12 +283,12 @@ void turn_reveal(struct master *master);
 struct master_turn *turn_new(struct master *master);
 void turn_free(struct master *master, struct master_turn *turn);
 void turn_pool_drop(struct master *master);      /* free the turns that wait to be reused */
-void turn_pool_free(struct master *master);      /* free all turns when the master ends */
-void master_stay_awake(struct master *master);                   /* makes the loop run another turn at once */
+void turn_pool_free(struct master *master);      /* free all turns at the end of the master */
+void master_stay_awake(struct master *master);                   /* make the loop run another turn at once */
 
 /* quiet.c */
 void quiet_init(struct master *master);
-/* Note that about so many bytes were freed, or aren't needed any more. */
+/* Note that about this many bytes were freed or aren't needed any more. */
 void quiet_freed(struct master *master, size_t bytes);
 void quiet_freed_jobs(struct master *master, uint64_t jobs);
 void quiet_give_back(struct master *master);
@@ -303,14 +303,17 @@ void reveal_send(struct master *master, struct master_turn *turn);
 
 /* peer_session.c */
 void session_accept_cb(int fd, void *owner);
-/* Is there room for one more connection? May end another that hasn't said HELLO. remote: it comes from another machine. */
+/*
+ * Is there room for one more connection? May close another one that hasn't sent HELLO. remote: the new one comes from
+ * another machine.
+ */
 bool session_has_room(struct master *master, bool remote);
 struct peer_session *session_new(struct master *master, struct transport *transport, const struct caller *caller, bool remote);
 void session_is_open(struct peer_session *session);      /* HELLO is complete: the peer is known */
 void session_fail(struct peer_session *session, const struct error *error);      /* send the error, then close */
-/* caller: the attempt that connects; its job is 0 if none does. */
+/* caller: the attempt that connects; job 0: a person or a worker connects. */
 void session_accept(struct master *master, int fd, const struct caller *caller);
-/* Find a session by its number; NULL when it is gone. */
+/* Find a session by its number; NULL: it is gone. */
 struct peer_session *session_find(const struct master *master, uint64_t id);
 void session_pause(struct peer_session *session, enum pause_why why, bool pause);
 /* Pause or resume reading from the session, by its unanswered log reads and unsent bytes. */
@@ -319,17 +322,17 @@ void session_pause_end(struct master *master, enum pause_why why);
 /* Answer a request with an error; the connection goes on. */
 void session_refuse(struct peer_session *session, uint64_t id, const struct error *error);
 void session_send(struct peer_session *session, enum opcode op, const void *msg);
-/* Return the bytes that haven't been sent to the session, or may not be sent yet. */
+/* The number of bytes that weren't sent to the session, or may not be sent yet. */
 size_t session_queued(const struct peer_session *session);
 void session_free(struct peer_session *session);      /* free what the session holds; its connection is freed separately */
 void session_close_all(struct master *master);
 size_t session_count(const struct master *master, enum peer_kind kind);
 
-/* dispatch_frame.c: frames to inputs and questions */
+/* dispatch_frame.c: frames to inputs and queries */
 enum err dispatch_frame(struct peer_session *session, const struct frame *frame, struct error *error);
 
 /* answer_page.c */
-struct answer_page {                            /* one page of an answer: the rows of one frame */
+struct answer_page {                            /* one page of an answer: the rows in one frame */
 	struct msg_snapshot snapshot;
 	struct arena *arena;
 	size_t limit, rows;
@@ -337,7 +340,7 @@ struct answer_page {                            /* one page of an answer: the ro
 };
 
 void page_begin(struct answer_page *page, struct arena *arena, const struct query *query);
-/* The page_add functions return false if the row must go to the next page. */
+/* The page_add functions return false if the row doesn't fit and must go to the next page. */
 bool page_add_job(struct answer_page *page, const struct rec_job_row *row);
 bool page_add_decision(struct answer_page *page, const struct rec_decision *row);
 bool page_add_try(struct answer_page *page, const struct rec_try_row *row);
@@ -353,42 +356,42 @@ bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *
 bool page_add_act(struct answer_page *page, const struct rec_act_row *row);
 bool page_add_event(struct answer_page *page, const struct rec_event_row *row);
 bool page_add_pruned(struct answer_page *page, const struct rec_pruned_row *row);
-/* Add rows of workers, after the one given. Returns the cursor to go on with, or 0. */
+/* Add rows of workers with numbers above the given one. Return the cursor for the next page, or 0. */
 uint64_t page_add_workers(struct master *master, struct answer_page *page, uint64_t after);
 
-/* line.c: the questions of a connection wait in a line; connections are answered in turn */
+/* line.c: the queries of each connection wait in a line; connections get answers in turn */
 void line_init(struct master *master);
-void line_open(struct peer_session *session);         /* make a new client, which has sent HELLO, an asker of its class */
+void line_open(struct peer_session *session);         /* add a new client, which has sent HELLO, to its class */
 void line_add(struct peer_session *session, struct query *query);
-/* Put a query first in its line again, because what it waited for has arrived. */
+/* Put a query at the front of its line again, because the data that it waited for has come. */
 void line_add_first(struct master *master, struct query *query);
-/* Answer the session's questions, because it has room for answers again. */
+/* Answer the session's queries, because it has room for answers again. */
 void line_go_on(struct peer_session *session);
 /*
- * May the query use the reader now? True: it counts as using it until line_reader_done. False: it was put
- * back in line.
+ * May the query use the reader (the store or the logs) now? True: it is counted until line_reader_done. False: it was
+ * put back in line.
  */
 bool line_take_reader(struct master *master, struct query *query, enum reader reader);
 void line_reader_done(struct master *master, struct askers *askers, enum reader reader);
 void line_run(struct master *master, struct master_turn *turn);
-/* Answer the questions that may hurry at once, while the store has no room. */
+/* While the store has no room: answer the queries that don't need a commit. */
 void line_run_hurried(struct master *master);
-void line_forget(struct peer_session *session);       /* drop the questions of a session that closes */
+void line_forget(struct peer_session *session);       /* drop the queries of a session that closes */
 void line_log_read(struct peer_session *session, const struct msg_log_read *msg);
-void line_log_answered(struct master *master);   /* note that the logs have answered the oldest reading */
+void line_log_answered(struct master *master);   /* note that the logs have answered their oldest read */
 
-/* line_pressure.c: clients that don't take their answers */
+/* line_pressure.c: clients that don't read their answers */
 void pressure_init(struct master *master);
-/* If there are too many unread answers, start to watch who takes none. */
+/* If there are too many unread answers, start to watch which clients don't read. */
 void pressure_look(struct master *master);
 
 /* queries.c */
-/* Make a question and put it in line. */
+/* Make a query and put it in line. */
 struct query *query_new(struct peer_session *session, uint64_t id, uint64_t what);
-/* Free a query that was answered, or whose asker is gone. */
+/* Free a query that was answered, or whose client is gone. */
 void query_free(struct master *master, struct query *query);
 void query_run(struct master *master, struct master_turn *turn, struct query *query);
-bool query_may_hurry(uint64_t what);     /* true: this kind of question may be answered while the store has no room */
+bool query_may_hurry(uint64_t what);     /* true: such queries may be answered while the store has no room */
 struct u64_list query_counts(struct master *master);
 void query_no_run(const struct master *master, struct error *error, uint64_t run);
 void query_no_job(struct error *error, const struct query *query);
@@ -416,28 +419,28 @@ void query_locks(struct master *master, struct master_turn *turn, struct query *
 /* serials.c */
 struct graph_serials {
 	const struct store_query *specs; /* all rows of a run's specifications */
-	/* The part at which the walk stands; index and first: where that part begins. */
+	/* the part of the graph at which the walk stands; index and first: the first job of that part */
 	size_t part;
 	uint64_t index, first;
 };
 
 void serials_begin(struct graph_serials *serials, const struct store_query *specs, uint64_t first);
-/* Return the serial number of the job at this place, UINT64_MAX if there is none. Successive places must not fall. */
+/* Serial number of the job with this index, UINT64_MAX: there is none. Indices must not fall from call to call. */
 uint64_t serials_of(struct graph_serials *serials, uint64_t index);
 bool serials_index(struct graph_serials *serials, uint64_t job, uint64_t *ret_index);
 
 /* uploads.c */
 void uploads_init(struct master *master);
-/* Check whether the session may begin another upload of this size. */
+/* May the session begin another upload of this size? */
 enum err uploads_admit(struct peer_session *session, uint64_t bytes, struct error *error);
 void uploads_add(struct peer_session *session, struct upload *upload, uint64_t bytes);
-/* Check whether the upload may grow by so much; if so, charge it. */
+/* May the upload grow by this much? If so, charge it. */
 enum err uploads_grow(struct upload *upload, uint64_t bytes, struct error *error);
 void uploads_refuse(struct upload *upload, const struct error *error);
-void uploads_remove(struct upload *upload);      /* remove an upload from the list of charged ones */
+void uploads_remove(struct upload *upload);      /* remove an upload from the list of all uploads */
 
 /* graphs.c */
-/* Do QUERY_IS_AGAIN: submit again what the store has of the run. */
+/* Do QUERY_IS_AGAIN: submit the run's graph, as the store has it, again. */
 void graphs_again(struct master *master, const struct query *query, const struct row_run *run,
 		  const struct store_query *specs);
 
@@ -447,18 +450,18 @@ void relay_forget(struct master *master, uint64_t conn);
 void relay_free_all(struct master *master);
 
 /* scope.c */
-/* Check whether the job behind this connection may see the run. */
+/* May the job at the other end of this connection see the run? */
 bool scope_has_run(const struct peer_session *session, uint64_t run);
 
 /* history.c, history_page.c */
-/* Ask the store; takes the query over. A RUNS query comes back with found set. */
+/* Ask the store; takes the query over. A RUNS query is passed on with its rows in found. */
 void history_ask(struct master *master, struct query *query);
 void history_answers(struct master *master);                     /* handle the answers that the store has ready */
 void history_run_row(const struct row_run *row, struct arena *arena, struct rec_run_row *ret_row);
-/* Ask again for those who wait for events, when a turn with events is durable. */
+/* When a turn with events is durable, ask again for the queries that wait for events. */
 void history_events_came(struct master *master);
 void history_forget_waiting(const struct peer_session *session);         /* the session closes */
-/* Called when the core has taken the rows of a run to be opened again. */
+/* Called when the core has taken the rows of a run that is opened again. */
 void history_reopened(struct master *master, struct history *history);
 void history_free_answer(struct store_query *answer);            /* frees an answer of the store, which may be NULL */
 void history_free(struct master *master);
@@ -473,32 +476,32 @@ struct log_answer;
 struct pruner *pruner_new(struct master *master);
 void pruner_free(struct pruner *pruner);
 void prune_start(struct master *master);                         /* start pruning, when the master begins to serve */
-/* Handle an answer to a question of the pruner; takes it over. */
+/* Handle the answer to a query of the pruner; takes it over. */
 void prune_answer(struct master *master, struct store_query *answer);
 void prune_logs(struct master *master, struct log_answer *answer);       /* handle LOG_REMOVED and LOG_MEASURED */
 /* Called when the turn with this step of pruning was decided. */
 void prune_stepped(struct master *master, const struct input_prune *prune);
 size_t prune_left(const struct master *master);                  /* return the number of runs that are partly removed */
-/* called when turns have been revealed: go on with pruning */
+/* called when turns have been revealed: continue pruning */
 void prune_revealed(struct master *master);
 
 /* copies.c */
 void copies_answer(struct master *master);                       /* answer the clients whose backups are complete */
-/* Free all backups after the store is closed; clients aren't told. */
+/* Free all backups after the store is closed; their clients get no answer. */
 void copies_free(struct master *master);
 
-/* recent.c: what changed in the last turns */
+/* recent.c: what changed in the latest turns */
 struct recent;
-/* cap: how many changes to remember; 0: LIMIT_RECENT_CHANGES */
+/* cap: most changes to remember; 0: LIMIT_RECENT_CHANGES */
 struct recent *recent_new(size_t cap);
 void recent_free(struct recent *recent);
 /* Add the changes of a turn; called for each turn, in order. */
 void recent_add(struct recent *recent, const struct outbox *outbox);
 uint64_t recent_turn(const struct recent *recent);               /* returns the number of the last turn added */
 uint64_t recent_mark(const struct recent *recent, uint64_t turn);
-/* Do we know everything that changed after the mark? */
+/* Are all changes after the mark still known? */
 bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);
-/* Walk through the changes after that turn, newest first; begin with *back 0. NULL: no more. */
+/* Walk through the changes after that turn, newest first; *back begins at 0. NULL: no more. */
 const struct changed *recent_before(const struct recent *recent, uint64_t turn, size_t *back);
 
 /* publish.c, publish_delta.c */
@@ -512,11 +515,14 @@ void publish_ask(struct master *master);                         /* ask for the 
 void publish_flush(struct master *master, struct master_turn *turn);
 /* Does a subscriber still wait for this page? It may have unsubscribed. */
 bool publish_wants(const struct master *master, const struct query *query);
-/* Called when a page was answered: returns the mark for its snapshot, to resume from. */
+/* Called when a page was answered: returns the mark of its snapshot, with which a subscriber can resume. */
 uint64_t publish_page(struct master *master, const struct query *query, uint64_t cursor);
-/* Called when the thing that a subscription is about doesn't exist. */
+/* Called when the object of a subscription doesn't exist. */
 void publish_refused(struct master *master, const struct query *query);
-/* Send the workers that didn't fit the snapshot, those after this one, as changes; 0: none. */
+/*
+ * Send the workers that didn't fit into the snapshot, those with higher numbers than the given one, as changes; 0:
+ * none.
+ */
 void publish_workers(struct master *master, const struct query *query, uint64_t after);
 bool publish_may_sweep(struct master *master);
 

@@ -158,7 +158,7 @@ void line_reader_done(struct master *master, struct askers *askers, enum reader 
 		master->asked = true;
 }
 
-/* Pass a reading to the logs. They answer in the same order, so a ring of askers tells whose each answer is. */
+/* Pass a read to the logs. They answer in order, so a ring of classes tells which class each answer is for. */
 static void read_log(struct master *master, struct askers *askers, uint64_t conn, const struct msg_log_read *msg)
 {
 	CHECK(master->log_reader_count < LOG_READERS_MAX);
@@ -181,7 +181,7 @@ void line_log_read(struct peer_session *session, const struct msg_log_read *msg)
 	struct master *master = session->master;
 	struct askers *askers = session->askers;
 
-	/* Read at once if there is room; this works even while the store is stuck. */
+	/* Read at once if there is room; this works even while the disk is full. */
 	if (!session->asked && !askers->held[READER_LOGS].first && has_room(askers) && reader_is_free(askers, READER_LOGS)) {
 		askers->under_way[READER_LOGS]++;
 		master->stats.questions++;
@@ -193,7 +193,7 @@ void line_log_read(struct peer_session *session, const struct msg_log_read *msg)
 
 /* ---- answers ---- */
 
-/* Drop the session's questions. Acts and submits among them are still carried out. */
+/* Drop the session's queries. Acts and submits among them are still carried out. */
 static void drop_questions(struct peer_session *session)
 {
 	struct query **at = &session->asked;
@@ -206,10 +206,7 @@ static void drop_questions(struct peer_session *session)
 	}
 }
 
-/*
- * Take the next session with a question that may be answered now out of its list, and return it; NULL if
- * there is none.
- */
+/* Take the next session that has a query which may be answered now out of its list; NULL: none. */
 static struct peer_session *next_asker(struct askers *askers)
 {
 	for (;;) {
@@ -223,7 +220,7 @@ static struct peer_session *next_asker(struct askers *askers)
 		list_remove(session);
 		if (conn_peer_gone(session->conn))
 			drop_questions(session);
-		/* A session with too many unread answers comes back when it has read them. */
+		/* A session with too many unread answers is put back when it has read them. */
 		if (!session->closing && session->asked && session_queued(session) <= QUERY_QUEUE_MAX)
 			return session;
 	}
@@ -234,7 +231,7 @@ static bool may_hurry(const struct query *query)
 	return query->what == QUERY_IS_LOG_READ || (query_may_hurry(query->what) && query->of_sub == 0);
 }
 
-/* Answer the session's next question; in a hurried turn, the next that may hurry. False: there is none. */
+/* Answer the session's next query; in a hurried turn, the next one that needs no commit. False: there is none. */
 static bool answer_one(struct master *master, struct master_turn *turn, struct peer_session *session)
 {
 	struct query **at = &session->asked, *query = NULL;
@@ -257,7 +254,7 @@ static bool answer_one(struct master *master, struct master_turn *turn, struct p
 	return true;
 }
 
-/* Could another question be answered now? */
+/* Could another query be answered now? */
 static bool has_more(const struct askers *askers)
 {
 	bool any = askers->line.first;
@@ -283,7 +280,7 @@ static void run_class(struct master *master, struct master_turn *turn, struct as
 	size_t count = 0, most = askers->budget.turn_questions;
 	bool any = false;
 
-	/* Look at each connection once: some have no question that may hurry. */
+	/* Look at each connection only once: some have no query that may be answered without a commit. */
 	if (turn->hurried && most > master->sessions.count)
 		most = master->sessions.count;
 	if (began_ns < askers->rest_until_ns) {
@@ -314,9 +311,8 @@ void line_run(struct master *master, struct master_turn *turn)
 }
 
 /*
- * Answer the most important questions while the store is stuck: in a normal turn their answers would wait for
- * a commit that can't happen. Such an answer comes from memory: what it shows may be lost if the master ends
- * before there is room.
+ * Answer the most important queries while the disk is full: in a normal turn their answers would wait for a commit that
+ * can't happen. Such an answer comes from memory: what it shows may be lost if the master ends before there is room.
  */
 void line_run_hurried(struct master *master)
 {

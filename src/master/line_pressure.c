@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Evicts clients that don't take their answers. While a class has too many unread answers, none of its
- * questions is answered. So clients that take next to nothing and hold more than an even share are cut, and
- * the others go on. Nothing runs here otherwise.
+ * Cuts clients that don't read their answers. While a class has too many unread answers, none of its queries is
+ * answered. Then clients that read next to nothing and hold more than an even share are cut, so that the others can go
+ * on. Otherwise nothing runs here.
  */
 #include "master/internal.h"
 
@@ -32,7 +32,7 @@ static size_t sessions_of(const struct master *master, const struct askers *aske
 	return count;
 }
 
-/* Has the client taken next to nothing for as long as others may have to wait for it? */
+/* Has the client read next to nothing for as long as others may have to wait for it? */
 static bool stands_still(struct peer_session *session)
 {
 	uint64_t sent = conn_sent(session->conn);
@@ -57,7 +57,7 @@ static void cut(struct peer_session *session)
 	conn_cut(session->conn, &error);
 }
 
-/* Cut all such clients at once: cutting them one at a time would make the others wait as long for each. */
+/* Cut all such clients at once: one at a time, the others would wait as long again for each. */
 static void cut_the_still(struct master *master, struct askers *askers)
 {
 	size_t share = askers->unread / (sessions_of(master, askers) + 1), cursor = 0;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "proto/limits.h"
 
-/* Bytes over all jobs; beyond that, further jobs have no live tail. */
+/* Bytes of all live tails; beyond that, further jobs have none. */
 #define POOL_MAX ((size_t)128 * LIMIT_LIVE_TAIL)
 
 static void forget_first(struct live_tail_pool *pool, struct live_tail *live_tail)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Live tails: the newest output of running jobs that wrote more than is kept, held in memory for those who
- * watch. A live tail is in no file and is dropped when the job ends and the kept end of its output arrives.
- * For the logs' thread.
+ * Live tails: the newest output of running jobs that wrote more than is kept, held in memory for watchers. A live tail
+ * is in no file, and is dropped when the job ends and the kept end of its output arrives. Used by the log thread.
  */
 #ifndef TITAN_MASTER_LIVE_TAIL_H
 #define TITAN_MASTER_LIVE_TAIL_H
@@ -29,7 +28,10 @@ struct live_tail_pool {                    /* totals over the live tails of all 
 
 void live_tail_add(struct live_tail_pool *pool, struct live_tail *live_tail, const struct rec_output *item);
 void live_tail_clear(struct live_tail_pool *pool, struct live_tail *live_tail);
-/* List the pieces after *newest, and set that to the last one's number. The list is valid until the next change. */
+/*
+ * List the pieces after number *newest, and set *newest to the last one's number. The list is valid until the next
+ * change.
+ */
 struct rec_output *live_tail_list(const struct live_tail *live_tail, struct arena *arena, uint64_t *newest, size_t *ret_count);
 
 #endif

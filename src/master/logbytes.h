@@ -23,7 +23,7 @@ static inline uint64_t logbytes_get(const uint8_t *in, int bytes)
 	return value;
 }
 
-/* Read len bytes at a position. Returns how many there were, fewer at the end of the file; or -errno. */
+/* Read len bytes at a position. Return how many there were (fewer at the end of the file), or -errno. */
 static inline ssize_t logbytes_read(int fd, void *out, size_t len, uint64_t at)
 {
 	size_t done = 0;

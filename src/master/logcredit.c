@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Credit: tells workers which output was written, is on disk, or must be sent again. Files are synced in
- * groups. A worker keeps its copy until it hears that ours is on disk, so a crash loses nothing and no write
- * waits for a sync.
+ * Credit: tells workers which output was written, is on disk, or must be sent again. Files are synced in groups. A
+ * worker keeps its copy of the output until it is told that the master's is on disk, so a crash loses nothing and no
+ * write waits for a sync.
  */
 #include "master/logcredit.h"
 
@@ -13,7 +13,7 @@
 
 #define SYNC_AFTER_NS   (100 * NS_PER_MS)
 #define CREDITS_MAX     8192             /* most credits in a frame */
-#define AGAIN_NS        NS_PER_S         /* time between two tries to write when there was no room */
+#define AGAIN_NS        NS_PER_S         /* time between two tries to write when the disk was full */
 
 struct credit {
 	uint64_t conn;
@@ -108,8 +108,7 @@ void credit_stuck(struct logstore *logstore)
 }
 
 /*
- * Sync a file, and the directory if the file's name is new. Files of one run that follow each other share one
- * sync of the directory.
+ * Sync a file, and the directory if the file's name is new. Consecutive files of one run share a sync of the directory.
  */
 static int sync_file(struct logstore *logstore, struct file *file, uint64_t *synced_run)
 {
@@ -156,8 +155,8 @@ void credit_unlist(struct logstore *logstore, struct file *file)
 }
 
 /*
- * Handle a failed sync. The kernel reports it only once, so the unsynced bytes are taken out of the file and
- * never credited as on disk; what is left is synced later.
+ * Handle a failed sync. The kernel reports it only once, so the unsynced bytes are removed from the file and are never
+ * credited as on disk; the rest is synced later.
  */
 static void sync_failed(struct logstore *logstore, struct file *file, int result)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the two halves of the log store: logstore.c has the files, logcredit.c the credit owed to workers. */
+/* Shared by the halves of the log store: logstore.c has the files, logcredit.c the credit that workers must be sent. */
 #ifndef TITAN_MASTER_LOGCREDIT_H
 #define TITAN_MASTER_LOGCREDIT_H
 
@@ -9,13 +9,13 @@
 struct file {
 	struct logfile log;
 	uint64_t conn;                   /* the connection that sent the latest piece */
-	bool credit_due[2];              /* indexed by stream: credit for stdout, stderr is due */
-	bool ended;                      /* the attempt has ended: its file is forgotten once it is synced */
+	bool credit_due[2];              /* credit for stdout or stderr must be sent */
+	bool ended;                      /* the attempt has ended: its file is closed and forgotten once it is synced */
 	struct live_tail live_tail;
 	bool complained;
 	struct file *chain;              /* next file of the same job (another attempt) */
 	struct file *newer, *older;      /* links in the list of files in the order of last use */
-	struct file *touched_next;       /* next in the list of files with credit to give */
+	struct file *touched_next;       /* next in the list of files that have credit to send */
 	bool touched;
 	struct file *dirty_next;
 	bool listed_dirty;
@@ -23,9 +23,9 @@ struct file {
 };
 
 /* logstore.c */
-/* Forget a file when all its credit has been given. */
+/* Forget a file when all its credit has been sent. */
 void file_forget(struct logstore *logstore, struct file *file);
-/* Log a fault of this file, the first one only. */
+/* Log an error of this file, only the first one. */
 void file_complain(struct file *file, int result, const char *what);
 
 /* logcredit.c */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The log file of one attempt: opening, scanning, syncing, closing. Every byte received is either in the file
- * or counted as dropped (logfile_write.c). A crash can damage only the end of a file, and opening cuts that
- * off. The worker still has those bytes, because it was never told that they are synced.
+ * The log file of one attempt: opening, scanning, syncing, closing. Every byte received is either in the file or
+ * counted as dropped (logfile_write.c). A crash can damage only the end of a file, which is cut off when the file is
+ * opened. The worker still has those bytes, because it was never told that they are on disk.
  */
 #include "master/logfile.h"
 
@@ -66,7 +66,7 @@ static int learn_note(struct logfile *file, uint64_t at, uint64_t *dropped)
 	return 0;
 }
 
-/* Read all record headers and cut off what follows the last whole record. */
+/* Read all record headers and cut off what follows the last complete record. */
 static int scan(struct logfile *file)
 {
 	uint8_t *window = mem_alloc(SCAN_WINDOW);
@@ -103,7 +103,7 @@ static int scan(struct logfile *file)
 	if (result == 0 && at < end && ftruncate(file->fd, (off_t)at) < 0)
 		result = -errno;
 	file->size = at;
-	file->dropped += dropped;         /* added to what was lost while the file couldn't be opened */
+	file->dropped += dropped;         /* added to what was dropped while the file couldn't be opened */
 	return result;
 }
 
@@ -229,7 +229,7 @@ void logfile_close(struct logfile *file)
 	file->fd = -1;
 	if (!file->pack)
 		return;
-	/* The index is large and on disk: forget it, and read it again when the file is opened. */
+	/* The index is large and on disk: free it, and read it again when the file is opened. */
 	file->known = false;
 	file->dropped -= file->pack->facts.dropped;
 	logpack_free(file->pack);

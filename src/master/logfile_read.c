@@ -34,7 +34,10 @@ static struct rec_output *next_piece(struct reading *reading)
 	return &reading->pieces[reading->count++];
 }
 
-/* Make pieces of the whole records at the front of bytes, which are in the arena; return how many bytes they take. */
+/*
+ * Split the complete records at the front of bytes, which are in the arena, into pieces; return the number of bytes
+ * used.
+ */
 static size_t split_records(struct reading *reading, struct slice bytes)
 {
 	size_t at = 0;
@@ -60,7 +63,7 @@ static size_t split_records(struct reading *reading, struct slice bytes)
 	return at;
 }
 
-/* Read the bytes from offset on, as much as one read returns; the last record may be cut. */
+/* Read bytes from offset on, as many as one read returns; the last record may be incomplete. */
 static int read_raw(const struct logfile *file, uint64_t offset, uint64_t end, size_t max, struct arena *arena,
 		    struct slice *ret_bytes)
 {
@@ -121,7 +124,7 @@ uint64_t logfile_beyond(const struct logfile *file, uint64_t offset)
 	return file->pack ? file->pack->frames[logpack_find(file->pack, offset) + 1].offset : file->size;
 }
 
-/* Return the size of the record at the front; 0: it is incomplete. */
+/* Size of the first record; 0: it is incomplete. */
 static size_t record_size(struct slice bytes)
 {
 	struct log_header header;
@@ -173,7 +176,7 @@ void logfile_learn(struct slice records, struct logpack_facts *facts)
 	}
 }
 
-/* Return the nearest place at or before at where a record is known to begin. */
+/* The nearest place at or before at where a record is known to begin. */
 static uint64_t mark_before(const struct logfile *file, uint64_t at)
 {
 	size_t low = 0, high = file->mark_count;
@@ -205,7 +208,7 @@ int logfile_back(const struct logfile *file, uint64_t before, uint64_t back, uin
 	while (result == 0 && at < target && !last) {
 		arena_reset(&arena);
 		result = read_raw(file, at, end, LOGPACK_FRAME, &arena, &bytes);
-		/* Stop here: reading on from this place reports the damage. */
+		/* Stop here: a read that continues from this place reports the damage. */
 		if (result == -EBADMSG) {
 			result = 0;
 			break;
@@ -266,7 +269,7 @@ int logfile_thaw(struct logfile *file, int logs_fd)
 		return result;
 	}
 	result = logfile_sync_name(file, logs_fd);
-	/* Remove the compressed form only when the plain one's name is on disk. */
+	/* Remove the compressed form only when the plain form's name is on disk. */
 	if (result == 0)
 		unlinkat(logs_fd, packed, 0);
 	logfile_close(file);

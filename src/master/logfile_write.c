@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes output into its file: what is new and fits, several pieces in one write. The rest is counted as dropped. */
+/* Writes new output that fits into its file, several pieces in one write. The rest is counted as dropped. */
 #include "master/logfile.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static void drop(struct logfile *file, uint64_t bytes)
 	file->unnoted |= bytes > 0;
 }
 
-/* Write the group. received: the received offsets before these pieces. */
+/* Write the group. received: the received offsets before its pieces. */
 static int flush_group(struct logfile *file, struct record_group *group, const uint64_t received[2])
 {
 	int result;
@@ -73,7 +73,7 @@ static int flush_group(struct logfile *file, struct record_group *group, const u
 		} else {
 			drop(file, group->data);
 		}
-		/* Cut off what was partly written, so that later records follow whole ones. */
+		/* Cut off a partly written record, so that later records follow complete ones. */
 		if (ftruncate(file->fd, (off_t)file->size) < 0) {
 			result = -errno;
 			file->broken = file->dirty = true;
@@ -108,7 +108,7 @@ static int write_note(struct logfile *file, int64_t wall_ms)
 	return 0;
 }
 
-/* Add to the group the part of the item that is new and fits. */
+/* Add to the group the part of the piece that is new and fits. */
 static void take_piece(struct logfile *file, struct record_group *group, const struct rec_output *item)
 {
 	uint64_t *received = &file->received[item->stream - 1];

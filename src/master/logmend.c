@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Mends a log after a failed sync. The kernel reports the failure once and then forgets it: the lost bytes
- * may still be readable, and the next sync succeeds without them. So all that was written since the last good
- * sync is taken out of the file before anything else is written or synced.
+ * Mends a log after a failed sync. The kernel reports the failure only once: the lost bytes may still be readable, and
+ * the next sync succeeds without them. So everything written since the last good sync is removed from the file before
+ * anything else is written or synced.
  */
 #include "master/logfile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Packs and unpacks logs; the only file that uses zstd. A file may have been damaged on its disk over the
- * years: everything read is checked, and no size in it can make us allocate more than a frame may have.
+ * Packs and unpacks logs; the only file that uses zstd. A file may have been damaged on its disk: everything read is
+ * checked, and no size found in it makes the master allocate more than a frame may have.
  */
 #include "master/logpack.h"
 
@@ -55,10 +55,7 @@ void logpack_free(struct logpack *pack)
 	*pack = (struct logpack){ 0 };
 }
 
-/*
- * Convert the index entries to places in the file; false if their sums disagree with the index's position or
- * the size.
- */
+/* Convert the index entries to places in the file; false: their sums contradict the index's position or the size. */
 static bool take_entries(struct logpack *pack, const uint8_t *entries, uint64_t index_at)
 {
 	uint64_t at = 0, offset = 0;
@@ -136,7 +133,7 @@ int logpack_open(int fd, struct logpack *ret_pack)
 	return 0;
 }
 
-/* Measure the frame at the front of these bytes; false if there is none. */
+/* Measure the first frame of these bytes; false: there is none. */
 static bool measure_frame(struct slice bytes, size_t *ret_packed, size_t *ret_plain)
 {
 #ifdef HAVE_ZSTD

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-/* Bytes of records in a frame, after which it ends; the last record may exceed it. */
+/* bytes of records after which a frame ends; its last record may exceed this */
 #define LOGPACK_FRAME     262144
 #define LOGPACK_FRAME_MAX (2 * LOGPACK_FRAME + 64)
 
@@ -29,23 +29,25 @@ struct logpack_frame {
 
 struct logpack {
 	struct logpack_facts facts;
-	struct logpack_frame *frames;    /* count + 1 entries: the last is the end */
+	struct logpack_frame *frames;    /* count + 1 entries: the last one is the end */
 	size_t count;
 };
 
 /* false: built without zstd, so logs are neither compressed nor unpacked. */
 bool logpack_able(void);
 int logpack_open(int fd, struct logpack *ret_pack);
-/* Rebuild the index from the frames that follow each other from the front. Of the facts, only size is known then. */
+/*
+ * Rebuild the index from the frames, which follow one another from the beginning. Of the facts only size is known then.
+ */
 int logpack_rebuild(int fd, struct logpack *ret_pack);
 void logpack_free(struct logpack *pack);
-/* Return the frame that contains this offset of the plain form; count if it is the end. */
+/* The frame that contains this offset of the plain form; count: the offset is the end. */
 size_t logpack_find(const struct logpack *pack, uint64_t offset);
 int logpack_read(const struct logpack *pack, int fd, size_t frame, struct arena *arena, struct slice *ret_records);
 
 struct packer;
 
-struct packer *packer_new(int fd);               /* writes into an empty file, which stays the caller's */
+struct packer *packer_new(int fd);               /* start packing into an empty file, which the caller closes */
 int packer_add(struct packer *packer, struct slice records);     /* add one frame; at most LOGPACK_FRAME_MAX bytes */
 /* Write the index of the compressed file; nothing is synced. */
 int packer_end(struct packer *packer, const struct logpack_facts *facts);

@@ -21,7 +21,7 @@
 
 #define SLICE_REMOVE  32                 /* most files removed in one step */
 #define SLICE_MEASURE 256
-#define PASSES_MAX    8                  /* passes over a directory that somebody keeps filling */
+#define PASSES_MAX    8                  /* most passes over a directory to which files are still added */
 #define NAME_SIZE     24
 
 struct prune_work {
@@ -131,7 +131,7 @@ static void answer_removed(struct logprune *prune)
 	prune->answer_cb(prune->arg, answer);
 }
 
-/* Report a run as done, even if removing its logs failed: the asker must not wait for ever. */
+/* Report a run as done even if its logs couldn't be removed, so that the requester doesn't wait for ever. */
 static void removed(struct logprune *prune, int result)
 {
 	struct prune_work *work = prune->first;
@@ -211,7 +211,7 @@ static bool run_number(const char *name, uint64_t *ret_run)
 	return true;
 }
 
-/* Open the next run's directory; false: there is none, or it can't be read. */
+/* Open the next run's directory; false: there are no more, or it can't be read. */
 static bool measure_next(struct logprune *prune, int *ret_result)
 {
 	struct dirent *entry;
@@ -231,7 +231,7 @@ static bool measure_next(struct logprune *prune, int *ret_result)
 	return false;
 }
 
-/* Is this a second form of a log? While a log is packed or unpacked both forms exist, and it must be counted once. */
+/* Is this a second form of a log? While a log is packed or unpacked both forms exist, and only one must be counted. */
 static bool is_second_form(const struct logprune *prune, const char *name)
 {
 	const size_t len = strlen(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Removes and measures the directories of runs, a few files at a time. For the logs' thread, which calls it
- * when it has nothing else to do. Removing a run's directory removes everything in it.
+ * Removes and measures the directories of runs, a few files at a time. Called by the log thread when it has nothing
+ * else to do. Removing a run's directory removes everything in it.
  */
 #ifndef TITAN_MASTER_LOGPRUNE_H
 #define TITAN_MASTER_LOGPRUNE_H
@@ -19,7 +19,7 @@ struct logprune {
 	void *arg;
 	struct prune_work *first, *last;
 	DIR *dir;                        /* directory of the run that is being removed or measured */
-	unsigned passes;                 /* how often that directory was gone through */
+	unsigned passes;                 /* number of passes over that directory */
 	struct log_size done[LOGPRUNE_SYNCED];   /* runs whose directories were removed, but not yet reported */
 	size_t done_count;
 	DIR *all;                        /* the directory of all runs' directories, open while measuring */

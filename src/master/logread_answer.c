@@ -33,7 +33,7 @@ void logread_refuse(struct log_answer *reply, const struct msg_log_read *read, i
 	message_encode(&reply->frames, OP_ERROR, &msg);
 }
 
-/* Skip a frame that can't be unpacked, and say so in the answer. */
+/* Skip a frame that can't be unpacked, and mention it in the answer. */
 static void skip_damage(const struct logfile *file, struct msg_log_data *data, struct arena *arena)
 {
 	uint64_t beyond = logfile_beyond(file, data->offset);

@@ -27,7 +27,7 @@ static inline void log_header_put(uint8_t out[LOGFILE_HEADER], const struct log_
 	logbytes_put(out + 16, header->offset, 8);
 }
 
-/* Decode the header of a record; false if the bytes aren't one. */
+/* Decode the header of a record; false: the bytes aren't a header. */
 static inline bool log_header_get(const uint8_t in[LOGFILE_HEADER], struct log_header *ret_header)
 {
 	struct log_header header = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The loop's side of the jobs' output: two locked lists, work for the logs' thread and its answers. All else
+ * The loop's side of the logs: two locked lists, one of work for the log thread and one of its answers. All else
  * belongs to the thread (logs_thread.c).
  */
 #include "master/logs.h"
@@ -21,7 +21,7 @@
 #define FDS_LEAST 16
 #define FDS_MOST  1024
 
-/* Return how many log files may be open: a part of our descriptors, since most are for connections. */
+/* Most log files that may be open: a part of the process's descriptors, because most are for connections. */
 static size_t fds_max(void)
 {
 	struct rlimit limit;
@@ -115,7 +115,7 @@ static enum err check_item(const struct rec_output *item, struct error *error)
 	return ERR_NONE;
 }
 
-/* Check the items and leave out those that aren't wanted. */
+/* Check the pieces and leave out those of attempts that aren't wanted. */
 static enum err check_items(struct rec_output *items, size_t *count,
 			    bool (*wanted_cb)(const struct rec_output *item, void *arg), void *arg, struct error *error)
 {
@@ -173,7 +173,7 @@ void logs_ended(struct logs *logs, const struct rec_done *items, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (items[i].out_bytes > 0)
 			work->ended[work->ended_count++] = items[i];
-	/* The thread isn't woken for this: it can wait until the next sync. */
+	/* The thread isn't woken for this work, which can wait until the next sync. */
 	if (work->ended_count > 0)
 		give_work(logs, work, false);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The logs' thread: takes all queued work, does it in order, and sleeps when there is none. */
+/* The log thread: takes all queued work, does it in order, and sleeps when there is none. */
 #include "master/logs_thread.h"
 
 #include <time.h>
@@ -28,7 +28,9 @@ static void do_work(struct logs *logs, struct log_work *work)
 		logstore_append(&logs->logstore, work->conn, &work->output);
 		break;
 	case WORK_READ:
-		/* Write and credit what came before the read, so that the credit goes out before the answer. */
+		/*
+		 * Write and credit the output that came before this read, so that the credit is sent before the answer.
+		 */
 		logstore_credit(&logs->logstore);
 		logstore_read(&logs->logstore, work->conn, &work->read);
 		break;
@@ -57,7 +59,7 @@ void logs_work_free(struct log_work *work)
 	mem_free(work);
 }
 
-/* Wait for work and take all of it; NULL when the log store is due or the logs are being closed. */
+/* Wait for work and take all of it; NULL: the log store has work that is due, or the logs are being closed. */
 static struct log_work *wait_for_work(struct logs *logs, bool *ret_ending)
 {
 	struct timespec until;
@@ -104,7 +106,7 @@ void *logs_thread_run(void *arg)
 	struct logs *logs = arg;
 	bool ending = false;
 
-	/* Work taken together with the ending flag is the last. */
+	/* Work that is taken together with the ending flag is the last. */
 	while (!ending) {
 		struct log_work *list = wait_for_work(logs, &ending);
 		bool busy = list != NULL || ending;
@@ -123,7 +125,7 @@ void *logs_thread_run(void *arg)
 			if (!list)
 				logstore_credit(&logs->logstore);
 		}
-		/* Don't compress while measuring, or a log would be counted in both forms. */
+		/* Don't compress while measuring, because a log would be counted in both forms. */
 		logstore_wake(&logs->logstore, busy || logprune_busy(&logs->prune));
 		if (!ending && logprune_busy(&logs->prune))
 			logprune_some(&logs->prune);

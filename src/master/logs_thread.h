@@ -41,7 +41,7 @@ struct logs {
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
 	struct logstore logstore;            /* the log files; used by the thread alone */
-	struct logprune prune;           /* the pruning of logs; used by the thread alone */
+	struct logprune prune;           /* state of removing and measuring; used by the thread alone */
 };
 
 void *logs_thread_run(void *arg);                        /* the thread's main function; arg: struct logs */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the log files. A file that can't be written is logged once, its bytes are counted as lost, and
- * everything else goes on. logcredit.c tells the workers what was stored.
+ * Owns the log files. The first failed write of a file is logged, the file's bytes are counted as lost, and everything
+ * else goes on. logcredit.c tells the workers what was stored.
  */
 #include "master/logstore.h"
 
@@ -94,7 +94,7 @@ static void evict(struct logstore *logstore)
 	}
 }
 
-/* Find the file of an attempt. run 0 matches any: the message that an attempt has ended doesn't name the run. */
+/* Find the file of an attempt. run 0 matches any run: the report of an attempt's end doesn't name the run. */
 static struct file *find(const struct logstore *logstore, uint64_t run, uint64_t job, uint64_t epoch)
 {
 	struct file *file = map_get(&logstore->files, job);
@@ -104,7 +104,7 @@ static struct file *find(const struct logstore *logstore, uint64_t run, uint64_t
 	return file;
 }
 
-/* Return the state of a file, made if need be, and open the file; it is open if *ret_result is 0. */
+/* Find or make the state of a file, and open the file; it is open if *ret_result is 0. */
 static struct file *take_file(struct logstore *logstore, uint64_t run, uint64_t job, uint64_t epoch, bool create,
 			      int *ret_result)
 {
@@ -165,14 +165,14 @@ static void append(struct logstore *logstore, uint64_t conn, uint64_t max, const
 	file->conn = conn;
 	file->log.cap = max;
 	result = write_pieces(logstore, file, items, count);
-	/* Sync even if all of it had come before: it may not have been synced then. */
+	/* Sync even if all of the output had come before: it may not have been synced then. */
 	file->log.dirty |= file->log.fd >= 0;
 	if (opened < 0 || result < 0)
 		file_complain(file, opened < 0 ? opened : result, "can't write");
 	if (file->log.stuck)
 		credit_stuck(logstore);
 	credit_mark(logstore, file, items, count);
-	/* The file can't be opened, so its bytes are lost: credit them, so that the worker drops them. */
+	/* The file can't be opened, so its bytes are lost: credit them, so that the worker drops its copy. */
 	for (int stream = 0; stream < 2 && file->log.fd < 0 && !file->log.stuck; stream++)
 		credit_add(logstore, file, stream, true);
 	for (size_t i = 0; i < count; i++)
@@ -224,7 +224,7 @@ void logstore_read(struct logstore *logstore, uint64_t conn, const struct msg_lo
 	if (result == 0)
 		result = logread_pieces(&file->log, &file->live_tail, read, &arena, &data);
 	if (result == -ENOENT) {
-		/* The attempt wrote nothing, or never existed; the asker knows which. */
+		/* The attempt wrote nothing, or never existed; the client knows which. */
 		data.end = true;
 		data.offset = 0;
 		result = 0;
@@ -241,7 +241,7 @@ void logstore_read(struct logstore *logstore, uint64_t conn, const struct msg_lo
 	logstore->answer_cb(logstore->arg, reply);
 }
 
-/* All that the worker would send has come, but the job wrote more: note the rest as dropped. */
+/* The worker has sent everything that it will, but the job wrote more: count the rest as dropped. */
 static void complete(struct logstore *logstore, struct file *file, const struct rec_done *done)
 {
 	int result;
@@ -321,7 +321,7 @@ void logstore_drop(struct logstore *logstore, uint64_t run)
 		if (file->touched || (file->listed_dirty && file->retry_ns == 0)) {
 			logstore_credit(logstore);
 			logstore_sync(logstore);
-			older = logstore->newest;  /* start again: both calls may have forgotten files */
+			older = logstore->newest;  /* start again: both calls may have removed files from the list */
 			continue;
 		}
 		credit_unlist(logstore, file);

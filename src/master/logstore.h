@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The log store: open log files, credit owed to workers, and what isn't synced yet. For one thread; answers
- * go out through a callback.
+ * The log store: open log files, credit that must be sent to workers, and files to sync. For one thread; answers go to
+ * a callback.
  */
 #ifndef TITAN_MASTER_LOGSTORE_H
 #define TITAN_MASTER_LOGSTORE_H
@@ -25,10 +25,10 @@ struct logstore {
 	struct file *newest, *oldest;
 	size_t file_count, fd_count;
 	struct file *touched, *dirty;
-	size_t written;                  /* bytes written since credit was last given to workers */
+	size_t written;                  /* bytes written since credit was last sent to workers */
 	struct credit *credits;
 	size_t credit_count, credit_cap;
-	/* When to ask for output again that couldn't be written; TIME_NEVER: there is none. */
+	/* when to ask again for output that couldn't be written; TIME_NEVER: there is none */
 	int64_t again_due_ns;
 	struct squeeze squeeze;
 	struct live_tail_pool live_tail;
@@ -44,7 +44,7 @@ void logstore_ended(struct logstore *logstore, const struct rec_done *items, siz
 void logstore_drop(struct logstore *logstore, uint64_t run);
 void logstore_credit(struct logstore *logstore);       /* give credit for what was appended since the last time */
 void logstore_sync(struct logstore *logstore);         /* syncs all log files that need it */
-int64_t logstore_due(const struct logstore *logstore); /* return when logstore_wake has work; TIME_NEVER: none */
-void logstore_wake(struct logstore *logstore, bool busy);      /* do the work that is due; busy: only what can't wait */
+int64_t logstore_due(const struct logstore *logstore); /* the time at which logstore_wake has work; TIME_NEVER: none */
+void logstore_wake(struct logstore *logstore, bool busy); /* do the work that is due; busy: only work that can't wait */
 
 #endif

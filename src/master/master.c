@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The master's process: opens everything at the start and closes it at the end. The store's lock is taken
- * first, so that a second master stops before it touches anything. The socket is opened last, so that whoever
- * can connect is served. Serving begins when what loading decided is durable, or can't become so because the
- * store has no room. In that case nothing undurable is revealed, and questions are answered as store_room.c says.
+ * The master's process: opens everything at the start and closes it at the end. The store's lock is taken first, so
+ * that a second master stops before it touches anything. The socket is opened last, so that every peer that can connect
+ * is served. Serving begins when what loading decided is durable, or can't become durable because the disk is full. In
+ * that case nothing undurable is revealed, and queries are answered as store_room.c allows.
  */
 #include "master/master.h"
 
@@ -22,7 +22,8 @@
 #include "master/logs.h"
 #include "master/remote.h"
 
-#define LINGER_NS (2 * NS_PER_MS)        /* longest delay of a commit while no client waits and no slot can run dry */
+/* longest delay of a commit while no client waits and no worker's slot is about to run out of jobs */
+#define LINGER_NS (2 * NS_PER_MS)
 #define PEOPLE_MAX 256                   /* most people who may connect without a token */
 #define END_S     3.0                    /* seconds that connections have at the end to take their last frames */
 
@@ -169,7 +170,7 @@ static enum err load(struct master *master, struct error *error)
 	}
 	store_start(master->store, loop_wake_store, master);
 	if (master->options.as_of_ms != 0) {
-		turn_free(master, turn);         /* nothing is written: the rows stay those of then */
+		turn_free(master, turn);         /* a master of an earlier time writes nothing */
 		master_serve(master);
 	} else {
 		turn_first(master, turn);
@@ -204,7 +205,7 @@ static enum err begin(struct master *master, struct error *error)
 	return load(master, error);
 }
 
-/* Close everything, in an order that lets the last rows and logs reach the disk. */
+/* Close everything in an order that lets the last rows and logs get to the disk. */
 static void finish(struct master *master)
 {
 	size_t cursor = 0;
@@ -247,7 +248,7 @@ int master_run(const struct master_options *options, struct error *error)
 	log_to_file(statedir_path(&options->statedir, "master.log", path), 0);
 	umask(077);
 	sigaction(SIGPIPE, &ignore, NULL);
-	/* Ignored, so that a write beyond the file size limit fails and the error names the file. */
+	/* Ignored, so that a write beyond the file size limit fails with an error that names the file. */
 	sigaction(SIGXFSZ, &ignore, NULL);
 	io_fd_count_limit();
 	master->options = *options;

@@ -9,7 +9,7 @@
 #include "master/identity.h"
 #include "proto/error.h"
 
-/* The rules of automatic pruning. Each value is stored plus 1; 0: no such rule. */
+/* The rules of automatic pruning. Each value is stored plus 1; 0: there is no such rule. */
 struct prune_rules {
 	uint64_t older_ms, keep, log_bytes, history_ms, past_ms, past_bytes, acts_ms;
 	int64_t every_ms;                /* time between two checks of the rules */
@@ -25,7 +25,7 @@ struct master_options {
 	uint64_t upload_bytes;           /* for tests: upload limits; 0: those of budget.h */
 	int64_t upload_yield_ms;         /* for tests: UPLOAD_YIELD_NS in ms; 0: that of budget.h */
 	struct prune_rules prune;
-	int64_t as_of_ms;                /* show the store as of then, and change nothing; 0: an ordinary master */
+	int64_t as_of_ms; /* show the store as it was at this time, and change nothing; 0: an ordinary master */
 	struct people people;            /* users who may connect, besides the master's own */
 	const char *listen;              /* TCP addresses to listen on, separated by commas; NULL or empty: none */
 };

@@ -25,7 +25,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 		turn_run(master);
 	else if (master->inbox.count == 0)
 		arena_reset(&master->inbox.arena);
-	/* End even with turns under way if the store is stuck: what can't be written was acknowledged to nobody. */
+	/* End even with turns under way if the disk is full: what can't be written was never acknowledged. */
 	if (master->ending && !master->closing_all && master->inbox.count == 0 &&
 	    (master->commits.depth == 0 || store_is_stuck(master->store))) {
 		master->closing_all = true;
@@ -33,7 +33,7 @@ static void prepare_cb(struct ev_loop *loop, struct ev_prepare *prepare, int eve
 	}
 	if (master->closing_all && master->sessions.count == 0)
 		ev_break(loop, EVBREAK_ALL);
-	/* With TURNS_MAX turns under way the store wakes us; a timer in the past would spin. */
+	/* With TURNS_MAX turns under way the store wakes the loop; a timer in the past would make it spin. */
 	due_ns = TIME_NEVER;
 	if (master->serving && !master->ending && master->commits.depth < TURNS_MAX && master->options.as_of_ms == 0)
 		due_ns = core_next_due(master->core);
@@ -172,7 +172,7 @@ static void clock_watch(struct master *master)
 {
 	master->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (master->clock_fd < 0)
-		return;                  /* changes of the clock are then noticed at the next turn */
+		return;                  /* without this timer, changes of the clock are noticed in the next turn */
 	ev_io_init(&master->clock_watcher, clock_cb, master->clock_fd, EV_READ);
 	master->clock_watcher.data = master;
 	ev_io_start(master->loop, &master->clock_watcher);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The master's metrics. Counters and histograms are kept where the events happen and read here; current
- * values are looked up when somebody asks. The stall histogram measures the time from the loop's waking up to
- * its next sleep, during which everybody else waits.
+ * The master's metrics. Counters and histograms are kept where the events happen and read here; current values are
+ * looked up for each query. The stall histogram measures the time from the loop's waking up to its next sleep, during
+ * which all peers wait.
  */
 #include "master/internal.h"
 
@@ -38,7 +38,7 @@ void metrics_start(struct master *master)
 	ev_check_init(&master->woken, woken_cb);
 	ev_prepare_init(&master->about_to_sleep, sleep_cb);
 	ev_set_priority(&master->woken, EV_MAXPRI);
-	/* lowest priority: this watcher runs after the turn */
+	/* lowest priority, so that this watcher runs after the turn */
 	ev_set_priority(&master->about_to_sleep, EV_MINPRI);
 	master->woken.data = master->about_to_sleep.data = master;
 	ev_check_start(master->loop, &master->woken);

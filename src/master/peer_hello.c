@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * HELLO: establishes who a connection is. A client is welcome at once. A worker's HELLO is complete with the
- * last part of its inventory; then the core decides which of its attempts are current. No other frame is
+ * HELLO: establishes who is at the other end of a connection. A client is welcome at once. A worker's HELLO is complete
+ * with the last part of its inventory; then the core decides which of its attempts are current. No other frame is
  * accepted before.
  */
 #include "master/dispatch.h"
@@ -16,7 +16,7 @@
 
 #define HELD_MAX (1u << 20)              /* most attempts in an inventory */
 
-/* Return the highest role of the set, for clients that understand only one role. */
+/* The highest role of the set, for clients that understand only one role. */
 static uint64_t highest(role_set roles)
 {
 	uint64_t role = ROLE_ADMIN;
@@ -27,8 +27,8 @@ static uint64_t highest(role_set roles)
 }
 
 /*
- * A job asks in the name of the person who submitted its run, and never as the user whose worker carries its
- * connection. scope_check narrows further what it may do.
+ * A job makes requests in the name of the person who submitted its run, never as the user whose worker carries its
+ * connection. scope_check restricts them further.
  */
 static void become_owner_of_run(struct peer_session *session)
 {
@@ -129,7 +129,7 @@ enum err on_hello(struct incoming_frame *in)
 			"own worker");
 	if (session->remote && remote_know(session, in->error) != ERR_NONE)
 		return in->error->code;
-	/* A key has one use: a worker's opens no client, and a person's makes no worker. */
+	/* A token has one use: a worker's token opens no client, and a person's makes no worker. */
 	if (session->remote && (msg.kind == PEER_WORKER) != (session->principal.roles == ROLES_WORKER))
 		return error_set(in->error, ERR_DENIED, "token %s is %s", session->token,
 				 msg.kind == PEER_WORKER ? "a person's and makes no worker" : "a worker's and opens no client");
@@ -153,7 +153,7 @@ enum err on_hello(struct incoming_frame *in)
 		return error_set(in->error, ERR_TOO_LARGE, "a worker may have at most %d labels, not %zu", LIMIT_LABELS_MAX,
 				 msg.labels.n);
 	/*
-	 * A worker runs everybody's jobs as its own user, so that user must be the master's own or have the
+	 * A worker runs the jobs of all users under its own user, so that user must be the master's own or have the
 	 * role worker.
 	 */
 	if (session->principal.id != session->master->owner.id && !(session->principal.roles & ROLES_WORKER))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sessions: connections from their first byte to their last. Before HELLO a peer may send only one small
- * frame within a few seconds; the kernel says who it is. Every frame is checked against the table of rights
- * before it is decoded. A session is freed when its connection is, never earlier.
+ * Sessions: connections from their first byte to their last. Before HELLO a peer may send only one small frame within a
+ * few seconds; the kernel or TLS says who the peer is. Every frame is checked against the table of rights before it is
+ * decoded. A session is freed together with its connection, never earlier.
  */
 #include "master/internal.h"
 
@@ -108,7 +108,7 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 	session_fail(session, &error);
 }
 
-/* The wall clock says when a token expires, and it may be set meanwhile: look again at least once an hour. */
+/* A token expires by the wall clock, which may be set meanwhile: check again at least once an hour. */
 static void expiry_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
 	struct peer_session *session = timer->data;
@@ -149,7 +149,7 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 		return;
 	session->master->stats.frames_in++;
 	if (dispatch_frame(session, frame, &error) != ERR_NONE) {
-		/* Jobs' faults aren't logged: a job could fill the log with them. */
+		/* Errors of jobs aren't logged: a job could fill the log with them. */
 		if (session->caller.job == 0)
 			log_warn_limited("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
 		session_fail(session, &error);
@@ -202,7 +202,7 @@ static void drained_cb(struct conn *conn, void *owner)
 	struct peer_session *session = owner;
 
 	(void)conn;
-	/* Questions and subscriptions that waited for room go on in the next turn. */
+	/* Queries and subscriptions that waited for room go on in the next turn. */
 	line_go_on(session);
 	session_log_reads(session);
 	master_stay_awake(session->master);
@@ -225,14 +225,14 @@ static void turn_away(int fd)
 	};
 
 	message_encode(&frame, OP_ERROR, &busy);
-	/* Send as much as the socket takes at once: a refused connection isn't worth more. */
+	/* Send what the socket takes at once, without waiting: for a refused connection that is enough. */
 	if (send(fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_debug("a refused connection couldn't be told why: %s", strerror(errno));
 	buf_free(&frame);
 	close(fd);
 }
 
-/* Evict the oldest connection that hasn't sent HELLO: an honest peer sends it at once. */
+/* Close the oldest connection that hasn't sent HELLO: an honest peer sends it at once. */
 static void evict_oldest_pending(struct master *master, bool remote)
 {
 	struct peer_session *oldest = NULL;
@@ -254,10 +254,13 @@ static void evict_oldest_pending(struct master *master, bool remote)
 	session_fail(oldest, &error);
 }
 
-/* Strangers from the network never take the place of a caller of this machine: they are counted apart. */
+/*
+ * Is there room for a connection? Peers of other machines are counted separately, so strangers never take the place of
+ * a peer of this machine.
+ */
 bool session_has_room(struct master *master, bool remote)
 {
-	/* Connections that are closing count until they are gone. */
+	/* Connections that are being closed count until they are gone. */
 	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated[remote] >= 2 * LIMIT_CONN_UNAUTH_MAX) {
 		master->stats.refused_connections++;
 		return false;
@@ -302,7 +305,7 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 		return;
 	}
 	session = session_new(master, transport_unix(fd), caller, false);
-	/* The socket's directory keeps strangers out, but the peer's user is checked nevertheless. */
+	/* The socket's directory keeps other users out, but the peer's user is checked nevertheless. */
 	result = conn_identity(session->conn, &identity);
 	if (result < 0)
 		error_system(&error, -result, "the system doesn't tell which user this connection belongs to");

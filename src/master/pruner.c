@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Pruning: sweeps, started by people or by the rules, go through the ended runs from the oldest on, one sweep
- * after the other. Runs that may go are removed in steps (pruner_step.c). At a start, the removals that the
- * rows show as unfinished are taken up again.
+ * Pruning: sweeps, started by people or by the rules, go through the ended runs from the oldest on, one sweep after
+ * another. Runs that may be pruned are removed in steps (pruner_step.c). At a start, unfinished removals, which the
+ * rows show, are continued.
  */
 #include "master/pruner.h"
 
@@ -80,8 +80,8 @@ static void sweep_end(struct master *master)
 }
 
 /*
- * End the sweep: as many runs as allowed are being removed, and the logs of none of them can be, so room for
- * more would never come.
+ * End the sweep: as many runs as allowed are being removed, and the logs of none of them can be removed, so there would
+ * never be room for more.
  */
 static void sweep_give_up(struct master *master)
 {
@@ -99,14 +99,14 @@ static void sweep_give_up(struct master *master)
 	sweep_drop(master->pruner);
 }
 
-/* Try again to remove logs that couldn't be removed: whoever asks may have fixed the cause. */
+/* Try again to remove logs that couldn't be removed: the person who prunes may have fixed the cause. */
 static void logs_retry(struct master *master)
 {
 	map_free(&master->pruner->failed);
 	step_logs(master);
 }
 
-/* Start what the sweep needs next. Returns false if it needs nothing, so it is finished. */
+/* Start what the sweep needs next. False: it needs nothing, so it is finished. */
 static bool sweep_on(struct master *master, struct sweep *sweep)
 {
 	struct pruner *pruner = master->pruner;
@@ -132,10 +132,7 @@ static bool sweep_on(struct master *master, struct sweep *sweep)
 	return true;
 }
 
-/*
- * Does the core have rows to remove, or room for more runs? *ret_any: some removal is still under way and can
- * succeed.
- */
+/* Does the core have rows to remove, or room for more runs? *ret_any: some removal is under way and can succeed. */
 static bool step_wanted(const struct master *master, bool *ret_any)
 {
 	const struct pruner *pruner = master->pruner;
@@ -153,7 +150,7 @@ static bool step_wanted(const struct master *master, bool *ret_any)
 	       (pruner->candidate_at < pruner->candidate_count && count < LIMIT_PRUNE_RUNS);
 }
 
-/* Do one more thing. False: it has to wait for an answer, or there is nothing to do. */
+/* Do the next thing. False: it has to wait for an answer, or there is nothing to do. */
 static bool prune_next(struct master *master)
 {
 	struct pruner *pruner = master->pruner;
@@ -162,7 +159,7 @@ static bool prune_next(struct master *master)
 	if (!master->serving || master->ending || pruner->stepping || pruner->question || pruner->measuring ||
 	    ev_is_active(&pruner->pause))
 		return false;
-	/* If the asker is gone, drop the sweep; removals that have begun are finished. */
+	/* If the client is gone, drop its sweep; removals that have begun are finished. */
 	if (pruner->first && pruner->first->conn && !session_find(master, pruner->first->conn))
 		sweep_drop(pruner);
 	if (pruner->first)
@@ -288,7 +285,7 @@ static void sweep_add(struct master *master, const struct peer_session *session,
 	pruner->count++;
 }
 
-/* The request itself is an act; what it removes goes in later turns. */
+/* Record the request as an act; the rows themselves are removed in later turns. */
 static void prune_asked(struct incoming_frame *in, const struct msg_prune *rule)
 {
 	struct core_input *input = inbox_add(in->master, INPUT_PRUNE, in->session, rule->id, in->body.len);
@@ -399,7 +396,7 @@ struct pruner *pruner_new(struct master *master)
 	return pruner;
 }
 
-/* Free the pruner. The store is closed, so the question that it held is ours again. */
+/* Free the pruner. The store is closed, so the pruner owns the query that the store had. */
 void pruner_free(struct pruner *pruner)
 {
 	history_free_answer(pruner->question);

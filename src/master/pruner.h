@@ -10,21 +10,21 @@ struct pruner {
 	size_t count;
 	struct ev_timer pause, every;
 	struct store_query *runs, *parts, *turns;        /* rows that the store answered: runs, parts, turns */
-	uint64_t *candidates;            /* indexes into runs of the runs that may be removed */
+	uint64_t *candidates;            /* indices in runs of the runs that may be removed */
 	size_t candidate_count, candidate_at;
 	uint64_t as_of;                  /* the turn as of which the runs were read */
-	struct store_query *question;    /* the question about pruning that the store is working on */
-	bool measuring;                  /* whether the logs' thread is measuring the logs */
-	/* A step was decided and isn't durable yet; step_turn and step_ns say in which turn and when. */
+	struct store_query *question;    /* the query that the store is working on for pruning */
+	bool measuring;                  /* the log thread is measuring the logs */
+	/* a step was decided and isn't durable yet; step_turn and step_ns: its turn and time */
 	bool stepping;
 	uint64_t step_turn;
 	int64_t step_ns;
-	/* when the rules of history are applied next, by the first turn after that time */
+	/* when the rules of history are applied next, by the first turn after this time */
 	int64_t history_ns;
 	struct row *step_rows;
-	uint64_t *gone;                  /* runs whose logs are removed, for the next step */
+	uint64_t *gone;                  /* runs whose logs were removed, to be reported in the next step */
 	size_t gone_count, gone_cap;
-	uint64_t *told;                  /* copy of gone passed to the present step: gone may grow meanwhile */
+	uint64_t *told; /* copy of gone that the present step reports, because gone may grow meanwhile */
 	size_t told_count;
 	struct map asked;                /* runs whose logs are being removed */
 	struct map failed;               /* runs whose logs couldn't be removed */
@@ -33,14 +33,14 @@ struct pruner {
 /* pruner.c */
 void prune_go(struct master *master);                    /* start all pruning that can be done now */
 /*
- * Apply the rules that limit the rows of `change` and of acts, if they are due. Each turn calls this, not a timer:
+ * Apply the rules that limit rows of `change` and of acts, if it is time. Every turn calls this, instead of a timer:
  * without turns nothing new is stored, and an idle master can sleep.
  */
 void prune_history(struct master *master);
 void prune_drop_answer(struct store_query **answer);
 
 /* pruner_step.c */
-/* Skip candidates that the core has begun to remove, or won't remove. */
+/* Skip candidates that the core has begun to remove, or refuses to remove. */
 void step_pass(struct master *master, struct sweep *sweep);
 void step_begin(struct master *master);
 void step_pause_cb(struct ev_loop *loop, struct ev_timer *timer, int events);

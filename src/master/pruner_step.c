@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One step of pruning: the core gets runs as an input and removes those that may go, a bounded number of rows
- * in a turn. The next step begins when that turn is durable and then as much time again has passed. Logs are
- * removed when the run's removal is durable.
+ * One step of pruning: the core gets runs as an input and removes those that may be pruned, a limited number of rows in
+ * a turn. The next step begins when that turn is durable and then as much time again has passed. Logs are removed when
+ * the run's removal is durable.
  */
 #include "master/pruner.h"
 
@@ -51,7 +51,7 @@ static size_t step_rows(struct pruner *pruner)
 	return count;
 }
 
-/* Put into the input which rows of a history are removed: the first ones of those that were read. */
+/* Put the range of history rows to remove into the input: the first ones of those that were read. */
 static void step_history(const struct pruner *pruner, const struct sweep *sweep, struct input_prune *prune)
 {
 	const struct store_query *rows = pruner->turns;
@@ -77,7 +77,7 @@ static void step_history(const struct pruner *pruner, const struct sweep *sweep,
 	}
 }
 
-/* Report to the sweep how many rows of the history the step removed. */
+/* Tell the sweep how many rows of the history the step removed. */
 static void history_stepped(struct pruner *pruner)
 {
 	struct sweep *sweep = pruner->first;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Subscriptions: first a snapshot in pages, then whole changed rows (publish_delta.c). A subscription keeps
- * only the ids of what changed, so a slow subscriber costs a bounded amount of memory. A subscriber that
- * doesn't read is cut. When it reads again, or returns over another connection, it gets the changes since
- * then, if recent.c remembers that far; otherwise a new snapshot.
+ * Subscriptions: first a snapshot in pages, then changed rows, always whole (publish_delta.c). A subscription keeps
+ * only the numbers of changed things, so a slow subscriber costs a limited amount of memory. A subscriber that doesn't
+ * read is cut. When it reads again, or resumes over another connection, it gets the changes since then if recent.c
+ * still knows them; otherwise a new snapshot.
  */
 #include "master/publish.h"
 
 #include "base/mem.h"
 
-#define SWEEP_NS   NS_PER_S              /* longest time that finished runs stay in memory for subscribers */
-#define IDS_MAX    (1u << 20)            /* most changes kept for a slow subscriber; beyond that it is cut */
+#define SWEEP_NS   NS_PER_S              /* longest time that ended runs stay in memory for subscribers */
+#define IDS_MAX    (1u << 20)            /* most changes kept for a slow subscriber; with more it is cut */
 
 /* ---- subscriptions ---- */
 

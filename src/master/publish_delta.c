@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Deltas: sends subscribers the whole rows that changed. Rows are read when they are sent, so even a fast
- * cluster costs a subscriber one frame each 50 ms; the end of its run is sent at once. Deltas are sent with a
- * turn, like everything else.
+ * Deltas: sends subscribers the rows that changed. Rows are read when they are sent, so even with many changes a
+ * subscriber costs one frame each 50 ms; the end of its run is sent at once. Deltas are sent with a turn, like
+ * everything else.
  */
 #include "master/publish.h"
 
@@ -10,7 +10,7 @@
 
 enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* TOOK_LOST: one of the rows has left memory */
 
-/* Add the rows of these ids to the page, as many as fit, and drop their ids. */
+/* Add the rows with these numbers to the page, as many as fit, and drop their numbers. */
 #define TAKE_ROWS(ids, view, add)                                             \
 	do {                                                                  \
 		size_t took = 0;                                              \
@@ -31,8 +31,8 @@ enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* TOOK_LOST: one of the rows h
 	} while (0)
 
 /*
- * Make the row of a changed job. If the job hasn't started yet, its part of the graph goes along, since it
- * may have been added after the subscriber drew the graph.
+ * Make the row of a changed job. If the job hasn't started yet, its part of the graph is included, because it may have
+ * been added after the subscriber drew the graph.
  */
 static bool view_changed(const struct core *core, const struct sub *sub, uint64_t id, struct arena *arena,
 			 struct rec_job_row *job)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Questions, answered at the end of a turn's decisions: they see the new state, and the answer is sent with
- * the turn, so nothing is shown that could still be lost. An answer is a page, with a cursor for the rest.
- * This file passes each question whose turn has come (line.c) to the function that answers it, and answers
- * those about the cluster: workers, pools, schedules.
+ * Queries, answered when a turn has been decided: they see the new state, and the answer is sent with the turn, so
+ * nothing is shown that could still be lost. An answer is a page, with a cursor for the rest. This file passes each
+ * query whose turn has come (line.c) to the function that answers it, and answers those about the cluster: workers,
+ * pools, schedules.
  */
 #include "master/internal.h"
 
@@ -140,7 +140,7 @@ static void run_schedules(struct master *master, struct master_turn *turn, struc
 	size_t at = (size_t)query->cursor;
 
 	page_begin(&page, &master->scratch, query);
-	/* Computing the next times takes a while, so do it only for schedules that are wanted. */
+	/* Computing the next times takes a while, so it is done only for schedules that are wanted. */
 	for (; view_schedule(master->core, at, 0, &master->scratch, &row); at++) {
 		if (wanted.len > 0 && !slice_eq(wanted, row.name))
 			continue;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Answers questions for completion: names of live runs and of their jobs that begin with what was typed. */
+/* Answers queries for completion: names of live runs and of their jobs that begin with the typed text. */
 #include "master/internal.h"
 
 #include <stdio.h>
 
-#define NAMES_LOOKED_AT 25000            /* most jobs that one answer looks at: the turn must not become long */
+#define NAMES_LOOKED_AT 25000            /* most jobs that one answer examines, so that the turn stays short */
 
 static bool digits_begin(uint64_t number, struct slice prefix)
 {
@@ -29,7 +29,7 @@ static void run_numbers(struct master *master, struct master_turn *turn, struct 
 	query_finish(master, turn, query, &page, next ? run : 0);
 }
 
-/* Cut a fan-out's member to NAME[. False: the last one was of the same fan-out. */
+/* Cut the name of a fan-out's member to NAME[. False: the last name was of the same fan-out. */
 static bool fold(struct rec_job_row *row, struct slice *last)
 {
 	const uint8_t *bracket = memchr(row->name.data, '[', row->name.len);

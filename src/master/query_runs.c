@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Answers questions about runs, jobs and dead letters: live ones from memory, the others from the store. */
+/* Answers queries about runs, jobs and dead letters: live ones from memory, the others from the store. */
 #include "master/internal.h"
 
 #include "base/text.h"
 
-#define WHY_STEPS 100000                 /* most jobs looked at to say why the runs of a page wait */
+#define WHY_STEPS 100000                 /* most jobs examined to say why the runs of a page wait */
 
 /* ---- jobs ---- */
 
@@ -85,9 +85,9 @@ void query_gates(struct master *master, struct master_turn *turn, struct query *
 /* ---- runs ---- */
 
 /*
- * Make the row of a run from a row of the store. If the run is in memory, take it from there: the stored row
- * of a live run is incomplete. False: it was live when it was read and isn't any more, so it must be read
- * again.
+ * Make the row of a run from a row of the store. If the run is in memory, its row comes from there, because the stored
+ * row of a live run is incomplete. False: the run was live when the row was read and has left memory since, so it must
+ * be read again.
  */
 static bool stored_run(struct master *master, const struct row_run *stored, struct rec_run_row *ret_row)
 {
@@ -114,7 +114,7 @@ static void live_runs(struct master *master, struct master_turn *turn, struct qu
 	query_finish(master, turn, query, &page, next ? run : 0);
 }
 
-/* Does the question want this run? *young: becomes true if the run isn't older than what the question wants. */
+/* Does the query want this run? *young: set to true unless the run is older than the wanted time. */
 static bool run_wanted(const struct query *query, const struct rec_run_row *row, bool *young)
 {
 	*young = *young || row->submitted_ms >= query->since_ms;
@@ -144,7 +144,7 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 	for (; seen < found->row_count; seen++) {
 		cursor = (uint64_t)found->rows[seen].run.run;
 		if (asker && !scope_has_run(asker, cursor)) {
-			young = true;    /* unknown: its row isn't read */
+			young = true;    /* the run's row wasn't read, so its age isn't known */
 			continue;
 		}
 		if (!stored_run(master, &found->rows[seen].run, &row)) {
@@ -164,7 +164,10 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 	}
 	if (seen == found->row_count && found->row_count < page.limit)
 		cursor = 0;
-	/* Runs are in the order of submits, so a whole page that is too old ends the list even if a clock was set. */
+	/*
+	 * Runs are numbered in the order of submits, so a page with only runs that are too old ends the list, even if a
+	 * clock was set.
+	 */
 	if (found->row_count > 0 && !young)
 		cursor = 0;
 	if (query->of_sub && query->run)

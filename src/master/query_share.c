@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Answers questions about what jobs share: tenants, concurrency groups, locks. */
+/* Answers queries about what jobs share: tenants, concurrency groups, locks. */
 #include "master/internal.h"
 
 void query_tenants(struct master *master, struct master_turn *turn, struct query *query)

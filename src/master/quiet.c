@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Gives memory back to the system after a peak: when much was freed and little was done for a second. It
- * frees unused turns, shrinks the core's arrays, and lets the allocator return empty pages. This stops the
- * loop for some milliseconds, so it isn't done while there is work.
+ * Gives memory back to the system after a peak: when much was freed and little was done for a second. It frees unused
+ * turns, shrinks the core's arrays, and lets the allocator return empty pages. That stops the loop for some
+ * milliseconds, so it isn't done while there is work.
  */
 #include "master/internal.h"
 
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 
 #define QUIET_S        1.
-#define QUIET_INPUTS   1000              /* at most this many inputs in that time count as quiet */
+#define QUIET_INPUTS   1000              /* at most this many inputs within that time count as idle */
 #define FREED_ENOUGH   ((size_t)16 << 20)
 #define INBOX_KEEP     1024
 #define JOB_BYTES      256               /* estimate of a job's memory, with its edges and specification */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Remembers what changed in the last turns, so that a returning subscriber is sent only that. A mark names a
- * turn of this process. Marks of another process aren't known: its turns may have been different.
+ * Remembers what changed in the latest turns, so that a subscriber that returns is sent only that. A mark names a turn
+ * of this process. Marks of another process aren't accepted, because its turns may have been different.
  */
 #include "master/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Connections of jobs, relayed over their worker's connection. Each becomes a session like any other, behind
- * a socket pair, and knows its attempt. So the same rules apply to jobs as to clients, and scope.c narrows
- * them further. A worker may open such a connection only for an attempt that it has.
+ * Connections of jobs, relayed over their worker's connection. Each becomes a session like any other, over a socket
+ * pair, and knows its attempt. So the same rules apply to jobs as to clients, and scope.c restricts them further. A
+ * worker may open such a connection only for an attempt that it has.
  */
 #include "master/internal.h"
 
@@ -60,7 +60,7 @@ static struct relay *find(const struct peer_session *session, uint64_t channel)
 	return relay;
 }
 
-/* Answer a channel that was never opened with an error and its end. */
+/* Answer a channel that was never opened with an error, and close it. */
 static void refuse(struct peer_session *session, uint64_t channel, const struct error *error)
 {
 	struct buf frame = { 0 };
@@ -134,7 +134,7 @@ enum err on_relay(struct incoming_frame *in)
 		channel_deliver(relay->channel, &msg);
 	else if (msg.job != 0 && !in->master->ending && relay_open(in->session, &msg, &error) != ERR_NONE)
 		refuse(in->session, msg.channel, &error);
-	/* Anything else is late: this channel was closed, and the worker was told. */
+	/* Other frames are late: this channel was closed, and the worker was told. */
 	return ERR_NONE;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Peers of other machines. The core has the tokens; their secrets are sealed, and only this file opens them. During a
- * handshake a key is looked up by its identity, t1:ID for people and programs, w1:ID for workers. A key of one kind isn't
- * found under the other, and an expired one isn't found at all.
+ * Peers of other machines. The core has the tokens with sealed secrets, which only this file opens. During a handshake
+ * a key is looked up by its identity, t1:ID for people and programs, w1:ID for workers. A key of one kind isn't found
+ * under the other, and an expired one isn't found at all.
  */
 #include "master/remote.h"
 
@@ -25,11 +25,11 @@
 
 struct remote {
 	bool has_key;
-	uint8_t key[SEAL_KEY_SIZE];      /* seals the secrets of tokens */
+	uint8_t key[SEAL_KEY_SIZE];      /* the key that seals the secrets of tokens */
 	struct tls_server *server;
 	struct listener *listeners[LISTENERS_MAX];
 	size_t count;
-	uint64_t checked;                /* view_tokens_changed when connections were last compared with the tokens */
+	uint64_t checked;                /* value of view_tokens_changed when connections were last checked */
 };
 
 /* ---- tokens ---- */
@@ -60,7 +60,7 @@ enum err remote_seal(struct master *master, struct slice id, struct slice secret
 	return ERR_NONE;
 }
 
-/* Find the token of an identity, if it is of that kind and valid now. */
+/* Find the token of an identity, if its kind is right and it hasn't expired. */
 static bool valid_token(const struct master *master, const char *identity, struct token_view *ret_token)
 {
 	bool worker = identity[0] == 'w';
@@ -129,7 +129,7 @@ void remote_check(struct master *master)
 
 		if (session->token[0] == '\0' || session->closing)
 			continue;
-		/* A token whose secret was replaced counts as another one: its holder has to show the new secret. */
+		/* A token whose secret was replaced counts as another token: its holder has to prove the new secret. */
 		if (view_token_find(master->core, slice_str(session->token), &token) && token.made_ms == session->token_made_ms)
 			continue;
 		error_set(&error, ERR_DENIED, "token %s was removed or replaced", session->token);
@@ -157,7 +157,7 @@ static void accept_cb(int fd, void *owner)
 	char name[PEER_NAME_MAX];
 
 	if (!session_has_room(master, true)) {
-		close(fd);               /* a stranger who doesn't speak TLS yet couldn't be told why */
+		close(fd);               /* a peer that hasn't finished its TLS handshake can't be sent an error */
 		return;
 	}
 	peer_name(fd, name);

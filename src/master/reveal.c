@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The frames of a turn. They are encoded while the turn is decided, because what they point to dies with it,
- * and sent when the turn is durable, never before. Consecutive items for one connection are packed into one
- * frame; each connection gets its frames in the core's order.
+ * The frames of a turn. They are encoded while the turn is decided, because the data that they point to is freed with
+ * the turn's arena, and sent when the turn is durable, never before. Consecutive items for one connection are packed
+ * into one frame; each connection gets its frames in the core's order.
  */
 #include "master/internal.h"
 
@@ -23,7 +23,7 @@ static struct peer_frames *part_new(struct master_turn *turn, const struct peer_
 {
 	struct peer_frames *last = turn->part_count > 0 ? &turn->parts[turn->part_count - 1] : NULL;
 
-	/* Frames for the same connection that follow each other are sent in one piece. */
+	/* Consecutive frames for the same connection are sent in one piece. */
 	if (last && last->conn == session->id && !last->close)
 		return last;
 	if (turn->part_count == turn->part_cap) {
@@ -84,7 +84,7 @@ static int compare_cb(const void *a, const void *b)
 	return left->index < right->index ? -1 : 1;
 }
 
-/* Return the size of an item in a frame of many; 0 if the opcode is sent as a frame of its own. */
+/* Size of an item in a frame of several; 0: the opcode always has a frame of its own. */
 static size_t item_bytes(const struct outgoing *out)
 {
 	switch (out->op) {
@@ -149,7 +149,7 @@ static void encode_items(struct master *master, struct master_turn *turn, struct
 #undef PACK
 }
 
-/* Encode from order[0] on as many outgoing items as fit one frame; return how many. */
+/* Encode as many outgoing items as fit into one frame, from order[0] on; return their number. */
 static size_t encode_next(struct master *master, struct master_turn *turn, const struct place_in_order *order,
 			  size_t left)
 {
@@ -195,7 +195,7 @@ void reveal_outbox(struct master *master, struct master_turn *turn)
 		order[i] = (struct place_in_order){ turn->outbox.frames[i].conn, i };
 		mixed |= order[i].conn < order[i > 0 ? i - 1 : 0].conn;
 	}
-	/* Sort by connection, so that alternating items for several workers are packed, too. */
+	/* Sort by connection, so that alternating items for several workers are packed as well. */
 	if (mixed)
 		qsort(order, count, sizeof(*order), compare_cb);
 	while (at < count)

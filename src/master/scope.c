@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a job may ask over its own connection: submit runs, add jobs to its own run, look at its own run and
- * at those that its run's jobs submitted, and cancel those. Each request is checked anew, because the attempt
- * may have ended since the last.
+ * What a job may do over its own connection: submit runs, add jobs to its own run, look at its own run and at those
+ * that its run's jobs submitted, and cancel those. Each request is checked anew, because the attempt may have ended
+ * since the last one.
  */
 #include "master/dispatch.h"
 
@@ -45,7 +45,7 @@ static enum err check_query(const struct peer_session *session, const struct msg
 {
 	switch (msg->what) {
 	case QUERY_RUNS:
-		/* Other runs are left out of the answer; only a question about one of them is refused. */
+		/* Other runs are left out of the answer; only a query about one of them is refused. */
 		return msg->run == 0 ? ERR_NONE : own(session, msg->run, error);
 	case QUERY_JOBS:
 	case QUERY_JOB:
@@ -88,8 +88,7 @@ static enum err check(const struct peer_session *session, enum opcode op, const 
 }
 
 /*
- * Check a job's request. Returns an error to close the connection; a refused request is answered here and
- * *ret_refused is set.
+ * Check a job's request. An error closes the connection; a refused request is answered here, and *ret_refused is set.
  */
 enum err scope_check(const struct incoming_frame *in, enum opcode op, bool *ret_refused)
 {

@@ -33,7 +33,7 @@ static enum err key_read(int fd, const char *path, uint8_t ret_key[SEAL_KEY_SIZE
 	return ERR_NONE;
 }
 
-/* The file appears whole, under its name, or not at all. */
+/* Make the key's file so that it appears complete under its name or not at all. */
 static enum err key_make(const struct statedir *statedir, const char *path, uint8_t ret_key[SEAL_KEY_SIZE], struct error *error)
 {
 	char part[PATH_MAX];

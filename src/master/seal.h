@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sealing: secrets are encrypted before they get to the store, with a key in a file of its own beside it. So a copy of
- * the store alone, such as a backup, gives nobody the keys of the cluster's peers.
+ * Sealing: secrets are encrypted before they get to the store, with a key in a separate file beside it. So a copy of
+ * the store alone, such as a backup, doesn't reveal the keys of the cluster's peers.
  */
 #ifndef TITAN_MASTER_SEAL_H
 #define TITAN_MASTER_SEAL_H

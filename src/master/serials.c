@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Converts a job's place in its run to its serial number and back, for runs read as rows: the jobs of one
- * extent have consecutive numbers. It only walks forwards, so a page costs no more than its rows.
+ * Converts a job's index in its run to its serial number and back, for runs read as rows: the jobs of one extent have
+ * consecutive numbers. It walks forwards only, so a page costs no more than its rows.
  */
 #include "master/internal.h"
 

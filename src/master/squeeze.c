@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Compresses logs in an order that is safe against crashes: write the compressed form under a temporary name,
- * sync it, rename it, sync the directory, and only then unlink the plain form. The last two steps are done
- * for many files at once. After each step it pauses as long as the step took, so that output of running jobs
- * and the store's syncs come first.
+ * Compresses logs in an order that is safe against crashes: write the compressed form under a temporary name, sync it,
+ * rename it, sync the directory, and only then unlink the plain form. The last two steps are done for many files
+ * together. After each step it pauses for as long as the step took, so that output of running jobs and the store's
+ * syncs come first.
  */
 #include "master/squeeze.h"
 
@@ -35,12 +35,12 @@ struct name {
 struct squeezing {
 	uint64_t run;
 	int fd;                          /* descriptor of the run's directory */
-	DIR *dir;                        /* the run's directory, while the names in it are being listed */
+	DIR *dir;                        /* the run's directory while its names are being listed */
 	struct name *files;
 	size_t count, cap, at;
 	struct name renamed[RENAMED_MAX];     /* files already renamed; their plain forms still exist */
 	size_t renamed_count;
-	struct packer *packer;           /* packs the file files[at]; NULL: not begun */
+	struct packer *packer;           /* packs the log files[at]; NULL: not begun */
 	struct logfile from;
 	int to_fd;
 	uint64_t done;                   /* bytes of the plain form packed so far */
@@ -66,7 +66,7 @@ static void append(uint64_t **list, size_t *count, size_t *cap, uint64_t run)
 
 static void add(struct squeeze *squeeze, uint64_t run)
 {
-	/* From time to time, drop the entries already taken from the front. */
+	/* From time to time, remove the entries that were already taken from the front. */
 	if (squeeze->run_at > 4096 && squeeze->run_at * 2 > squeeze->run_count) {
 		squeeze->run_count -= squeeze->run_at;
 		memmove(squeeze->runs, squeeze->runs + squeeze->run_at, squeeze->run_count * sizeof(*squeeze->runs));
@@ -74,7 +74,7 @@ static void add(struct squeeze *squeeze, uint64_t run)
 	}
 	append(&squeeze->runs, &squeeze->run_count, &squeeze->run_cap, run);
 	squeeze->stats.runs_waiting++;
-	/* If no other run is waiting, begin at once. */
+	/* If no other run waits, begin at once. */
 	if (!squeeze->now && squeeze->run_count == squeeze->run_at + 1)
 		squeeze->due_ns = clock_mono_ns();
 }
@@ -203,7 +203,7 @@ static int pack_some(struct squeeze *squeeze, struct squeezing *now)
 	struct slice records = { 0 };
 	int result = logfile_records(&now->from, now->done, &arena, &records);
 
-	/* A torn end isn't part of the log, whether or not the log has been opened since. */
+	/* An incomplete end isn't part of the log, whether or not the log has been opened since. */
 	if (result == -EIO) {
 		records.len = 0;
 		result = 0;
@@ -279,7 +279,7 @@ static void begin_run(struct squeeze *squeeze)
 	now->to_fd = -1;
 	snprintf(name, sizeof(name), "%llu", (unsigned long long)now->run);
 	now->fd = openat(squeeze->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	/* Most runs without a directory have written nothing. */
+	/* Most runs without a directory have written no output. */
 	fd = now->fd < 0 ? -1 : openat(now->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	now->dir = fd < 0 ? NULL : fdopendir(fd);
 	if (now->fd < 0)
@@ -351,7 +351,7 @@ void squeeze_step(struct squeeze *squeeze)
 {
 	int64_t before_ns = clock_mono_ns(), after_ns;
 
-	/* If no other run waits, take up again the runs that were put off. */
+	/* If no other run waits, continue with the runs that were put off. */
 	if (!squeeze->now && squeeze->run_at == squeeze->run_count && squeeze->later_count > 0) {
 		for (size_t i = 0; i < squeeze->later_count; i++)
 			append(&squeeze->runs, &squeeze->run_count, &squeeze->run_cap, squeeze->later[i]);
@@ -379,7 +379,7 @@ void squeeze_written(struct squeeze *squeeze, uint64_t run, uint64_t job, uint64
 		return;
 	for (size_t i = 0; i < now->renamed_count; i++)
 		if (now->renamed[i].job == job && now->renamed[i].epoch == epoch)
-			now->renamed[i].job = 0;         /* keep the plain form: it got more output */
+			now->renamed[i].job = 0;         /* keep the plain form, to which more output was written */
 	now->busy |= now->packer != NULL || now->renamed_count > 0;
 	if (now->packer && now->files[now->at].job == job && now->files[now->at].epoch == epoch)
 		give_up(squeeze, now, 0);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Compresses the logs of ended runs when there is nothing better to do: one run, one file, one frame at a
- * time. Small files stay as they are, since they would cost a sync each and save no space. A crash leaves a
- * temporary file, which is removed, or both forms; then the plain one counts and is compressed again. For the
- * logs' thread.
+ * Compresses the logs of ended runs when the log thread has nothing else to do: one run, one file, one frame at a time.
+ * Small files stay as they are, because each would cost a sync and save no space. A crash leaves a temporary file,
+ * which is removed, or both forms; then the plain one counts and is compressed again.
  */
 #ifndef TITAN_MASTER_SQUEEZE_H
 #define TITAN_MASTER_SQUEEZE_H
@@ -20,19 +19,19 @@ struct squeeze_stats {
 struct squeezing;
 
 struct squeeze {
-	int dir_fd;                      /* directory of the logs; the caller's */
+	int dir_fd;                      /* directory of the logs; owned by the caller */
 	/*
-	 * Called before a log changes its form: forget its state. Returns false if the log is being written;
-	 * then it is left plain.
+	 * Called before a log changes its form, so that its state is forgotten. False: the log is being written, so it
+	 * is left plain.
 	 */
 	bool (*release_cb)(void *arg, uint64_t run, uint64_t job, uint64_t epoch);
 	void *arg;
 	int64_t due_ns;                  /* time at which there is work; TIME_NEVER: none */
 	uint64_t *runs;
 	size_t run_count, run_at, run_cap;
-	uint64_t *later;                 /* runs with logs that were being written; tried again after the others */
+	uint64_t *later;                 /* runs with logs that were being written; tried again after all others */
 	size_t later_count, later_cap;
-	int64_t patience_ns;             /* pause before runs in `later` are tried again; it grows */
+	int64_t patience_ns;             /* pause before runs in `later` are tried again; it grows each time */
 	struct squeezing *now;           /* the run whose logs are being compressed; NULL: none */
 	struct squeeze_stats stats;
 };
@@ -44,8 +43,8 @@ void squeeze_add(struct squeeze *squeeze, uint64_t run);
 /* Add all runs that have logs except the live ones, given in ascending order. Called at a start. */
 void squeeze_add_all(struct squeeze *squeeze, const uint64_t *live, size_t count);
 void squeeze_step(struct squeeze *squeeze);              /* do a small piece of compression; sets due_ns */
-/* Say that this log is being written, so that it isn't compressed. */
+/* Note that this log is being written, so that it isn't compressed. */
 void squeeze_written(struct squeeze *squeeze, uint64_t run, uint64_t job, uint64_t epoch);
-void squeeze_drop(struct squeeze *squeeze, uint64_t run);        /* stop with a run whose directory will be removed */
+void squeeze_drop(struct squeeze *squeeze, uint64_t run);        /* forget a run whose directory will be removed */
 
 #endif

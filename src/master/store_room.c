@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a store without room still accepts, and what it refuses at once instead of making the peer wait. */
+/*
+ * With a full disk: which requests are still accepted, and which are refused at once instead of making the peer wait.
+ */
 #include <sys/statvfs.h>
 
 #include "master/dispatch.h"
 
-#define LAST_ROOM (1u << 20)             /* the last bytes of the reserve: for results and cancels only */
+#define LAST_ROOM (1u << 20)             /* the last bytes of the reserve, for results and cancels only */
 
-/* Is the last of the reserve in use? Also false if the file system can't be asked. */
+/* Is the last of the reserve in use? False also if the file system can't be queried. */
 static bool is_nearly_full(const char *dir)
 {
 	struct statvfs info;

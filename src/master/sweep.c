@@ -80,8 +80,8 @@ size_t sweep_history_goes(const struct sweep *sweep, const struct store_query *r
 	for (; count < most; count++) {
 		const struct row *row = &rows->rows[count];
 		/*
-		 * The bytes of all changes after this row. The row itself stays even if it exceeds the limit, so
-		 * there may be one turn too much.
+		 * Bytes of all changes after this row. The row itself stays even if it exceeds the limit, so one turn
+		 * too much may be kept.
 		 */
 		uint64_t behind = bounded ? number_at(row->change.body, 8) - number_at(row->change.body, 0) : 0;
 
@@ -158,17 +158,14 @@ static bool too_large(const struct sweep *sweep)
 	return sweep->rule.log_bytes > 0 && sweep->log_bytes > sweep->rule.log_bytes - 1;
 }
 
-/* Does a rule say that this run, the next one in order, goes? */
+/* Does a rule prune this run, which is the next one in order? */
 static bool wanted(const struct sweep *sweep, const struct row_run *row)
 {
 	return too_old(sweep, row->ended_ms) || sweep->seen < sweep->excess ||
 	       (too_large(sweep) && size_of(sweep, (uint64_t)row->run) > 0);
 }
 
-/*
- * Can no later run be wanted? Run numbers rise with time: later runs were submitted, and so ended, after this
- * one was submitted.
- */
+/* Can no later run be pruned? Later runs were submitted, and so ended, after this one was submitted. */
 static bool nothing_follows(const struct sweep *sweep, const struct row_run *row)
 {
 	return !too_old(sweep, row->submitted_ms) && sweep->seen >= sweep->excess && !too_large(sweep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A sweep: one pass through the ended runs by a rule. Decides which of them go and gathers the figures to
- * report. It asks no one and removes nothing.
+ * A sweep: one pass through the ended runs by a pruning rule. Decides which runs are pruned and collects the numbers to
+ * report. It makes no queries and removes nothing.
  */
 #ifndef TITAN_MASTER_SWEEP_H
 #define TITAN_MASTER_SWEEP_H
@@ -11,24 +11,25 @@
 
 #define SWEEP_SHOWN 5
 
-/* The kinds of history, which belong to no run. Each has a rule of its own. */
+/* The kinds of history, which aren't part of a run. Each has a rule of its own. */
 enum history_kind { HISTORY_EVENTS, HISTORY_PAST, HISTORY_ACTS, HISTORY_RUNS, HISTORIES };
 
 struct sweep {
-	uint64_t conn;                   /* connection of the asker; 0: the automatic rules */
-	char person[LIMIT_NAME_MAX_LEN + 1];     /* name of the asker; empty: the automatic rules */
+	uint64_t conn;                   /* connection of the client that started the sweep; 0: the automatic rules */
+	char person[LIMIT_NAME_MAX_LEN + 1];     /* name of the person who started it; empty: the automatic rules */
 	struct msg_prune rule;
 	/* when the sweep began; newer history stays, because each step of the sweep adds a turn itself */
 	int64_t begun_ms;
 	int64_t before_ms, history_before_ms[HISTORIES];
 	bool begun, measured, scanned;
-	/* the kind of history that the sweep looks at now (enum history_kind); HISTORIES: it has looked at all */
+	/* the kind of history (enum history_kind) that is examined now; HISTORIES: all are done */
 	unsigned history;
 	struct log_size *sizes;          /* sizes of logs, sorted by run */
 	size_t size_count;
 	uint64_t log_bytes;              /* bytes of the logs of all runs */
 	uint64_t cursor;                 /* number of the next run to be read */
-	uint64_t seen, excess;           /* ended runs seen so far; ended runs beyond the number that a rule keeps */
+	/* seen: ended runs examined so far; excess: ended runs beyond the number that a rule keeps */
+	uint64_t seen, excess;
 	struct rec_prune_sum sum;
 	struct rec_run_row shown[SWEEP_SHOWN];
 	size_t shown_count;
@@ -36,19 +37,19 @@ struct sweep {
 	struct sweep *next;
 };
 
-/* session: the asker; NULL: the automatic rules. */
+/* session: the client that asked; NULL: the automatic rules */
 struct sweep *sweep_new(const struct peer_session *session, const struct msg_prune *rule);
 void sweep_free(struct sweep *sweep);
 void sweep_begin(struct sweep *sweep, const struct core *core);
 /* gives the sweep the sizes of logs, which it takes over */
 void sweep_measure(struct sweep *sweep, struct log_answer *answer);
 struct prune_rule sweep_rule(const struct sweep *sweep, uint64_t as_of);
-/* List which of these runs, read at turn as_of, go; false: they have to be read again. */
+/* List which of these runs, read at turn as_of, are pruned; false: they must be read again. */
 bool sweep_look(struct sweep *sweep, const struct core *core, uint64_t as_of, const struct store_query *runs,
 		uint64_t *candidates, size_t *ret_count);
-/* Choose the next kind of history that a rule is about; the caller reads its rows. False: there is none. */
+/* Choose the next kind of history with a rule; the caller reads its rows. False: there is none. */
 bool sweep_history(struct sweep *sweep, enum store_what *ret_what);
-/* Return how many of these rows of the history, from the first on, are to be removed. */
+/* The number of these rows, from the first on, that are to be removed. */
 size_t sweep_history_goes(const struct sweep *sweep, const struct store_query *rows);
 void sweep_count(struct sweep *sweep, const struct row_run *row);        /* add a run that is removed to the figures */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The five steps of a turn. collect: callbacks put decoded messages in the inbox. decide: the core takes them
- * and fills an outbox; questions are answered from the new state. commit: the outbox goes to the store.
- * reveal: frames are sent, in order, when their turn and all before it are durable. sweep: ended runs leave
- * memory. A turn is decided in one go and never waits.
+ * The five steps of a turn. collect: callbacks put decoded messages in the inbox. decide: the core takes them and fills
+ * an outbox; queries are answered from the new state. commit: the outbox goes to the store. reveal: frames are sent, in
+ * order, when their turn and all before it are durable. sweep: ended runs leave memory. A turn is decided in one go and
+ * never waits.
  */
 #include "master/internal.h"
 
@@ -16,9 +16,9 @@
 
 _Static_assert(offsetof(struct master_turn, outbox) == 0, "an outbox in the commit queue is its turn");
 
-/* A commit that takes longer shows a slow disk; sleeping until it is done then costs little. */
+/* A commit that takes longer shows a slow disk; then it costs little to sleep until it is done. */
 #define WATCH_NS (NS_PER_MS / 2)
-#define TURN_ROWS 4096                   /* more rows than most turns have: see turn_free */
+#define TURN_ROWS 4096                   /* more rows than most turns have; see turn_free */
 #define TURN_KEEP 65536                  /* most bytes of frame buffer kept by a turn in the pool */
 
 struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct peer_session *session,
@@ -132,7 +132,7 @@ void turn_pool_free(struct master *master)
 
 /* ---- decide, commit ---- */
 
-/* Is this an act on a run that has left memory? Then make it a question to history, which knows if the run exists. */
+/* Is this an act on a run that has left memory? Then make it a query to history, which knows whether the run exists. */
 static bool is_gone(struct master *master, const struct core_input *input)
 {
 	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->act.run;
@@ -160,8 +160,8 @@ static bool is_gone(struct master *master, const struct core_input *input)
 }
 
 /*
- * Was this process stopped, swapped out, or its machine suspended? If its own timer is that late, it heard
- * nobody meanwhile, and frames may be unread. It must not count that time as the workers' silence.
+ * Was this process stopped or swapped out, or its machine suspended? If its own timer is this late, it received nothing
+ * meanwhile and frames may be unread, so that time must not count as silence of the workers.
  */
 static bool was_deaf(const struct master *master)
 {
@@ -170,10 +170,13 @@ static bool was_deaf(const struct master *master)
 	return due_ns != TIME_NEVER && master->now.mono_ns - due_ns > master->options.lease_ms * NS_PER_MS / 4;
 }
 
-/* A master of an earlier time decides nothing: it answers questions, and the time stands still. */
+/* A master of an earlier time decides nothing: it answers queries, and its clock stands still. */
 static void decide_then(struct master *master, struct master_turn *turn)
 {
-	/* Answers name the turn of then; the turns of this process, which aren't written, have numbers behind it. */
+	/*
+	 * Answers have the number of the turn that is shown; the turns of this process, which aren't written, have
+	 * higher numbers.
+	 */
 	turn->outbox.turn = master->commits.durable;
 	line_run(master, turn);
 	turn->outbox.turn = ++master->then_turn;
@@ -223,8 +226,8 @@ static void commit(struct master *master, struct master_turn *turn)
 }
 
 /*
- * Is this commit all that happens: one client waits for the only turn, and no worker or other client needs
- * the processor?
+ * Is this commit all there is to do: one client waits for the only turn, and no worker or other client needs the
+ * processor?
  */
 static bool commit_is_all(const struct master *master, size_t inputs)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A graph being uploaded. Owns its parts until the core has taken references to them. The bytes are not
- * decoded or checked here: the core does that once the graph is complete. The digest covers the name's
- * length, the name, the bytes in order, and the job count, so the same graph has the same digest however it
- * was cut into chunks.
+ * A graph being uploaded. It owns its parts until the core has taken references to them. The bytes aren't decoded or
+ * checked here: the core does that once the graph is complete. The digest covers the name's length, the name, the bytes
+ * in order, and the job count, so the same graph has the same digest however it was cut into chunks.
  */
 #include "master/upload.h"
 
@@ -107,7 +106,10 @@ enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, st
 	return ERR_NONE;
 }
 
-/* The fields besides the jobs. Each goes into the digest with its number, so that no two graphs look alike. */
+/*
+ * The fields besides the jobs. Each goes into the digest with its number, so that the same value in another field gives
+ * another digest.
+ */
 enum part { PART_MAX_JOBS = 1, PART_TENANT, PART_INTO, PART_PARENT, PART_CONCURRENCY, PART_SCHEDULE, PART_CONTEXT };
 
 static void digest_number(struct upload *upload, enum part part, uint64_t number)

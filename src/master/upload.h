@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A graph being uploaded, in one frame or many: its parts, how many jobs were promised and have come, and a
- * digest of its content that doesn't depend on how it was cut.
+ * A graph being uploaded in one frame or several: its parts, the promised and received numbers of jobs, and a digest of
+ * its content that doesn't depend on how it was cut into chunks.
  */
 #ifndef TITAN_MASTER_UPLOAD_H
 #define TITAN_MASTER_UPLOAD_H
@@ -14,13 +14,13 @@ struct peer_session;
 struct upload {
 	uint64_t id;                     /* id of the client's request, on its connection */
 	uint8_t key[16];
-	struct slice name;               /* name of the run; a copy of its own */
+	struct slice name;               /* name of the run, copied */
 	uint64_t declared;               /* number of jobs that the client promised */
 	uint64_t count;                  /* number of jobs that have arrived */
 	uint32_t max_jobs;
-	struct slice tenant;             /* the run's tenant, a copy of its own; empty: the owner's own tenant */
-	struct slice concurrency;        /* the run's concurrency group, a copy of its own */
-	struct slice context;            /* what the jobs share, a copy of its own: a run_context record, or empty */
+	struct slice tenant;             /* the run's tenant, copied; empty: the owner's own tenant */
+	struct slice concurrency;        /* the run's concurrency group, copied */
+	struct slice context;            /* what the jobs share: a run_context record, copied; or empty */
 	struct buf schedule;             /* the run's schedule: a schedule_spec record, or empty */
 	uint64_t into;                   /* the run to which the jobs are added; 0: a new run */
 	struct slice_list parents;       /* jobs of that run on which the new ones depend; in arena */
@@ -28,7 +28,7 @@ struct upload {
 	uint64_t bytes;
 	struct graph_part *parts;
 	size_t part_count, part_cap;
-	bool refused;                    /* the sender was told; the rest of the upload is ignored */
+	bool refused;                    /* the sender was told of the refusal; the rest of the upload is ignored */
 	/* The fields from here to moved_ns are used by uploads.c. */
 	struct peer_session *session;
 	bool counted;                    /* the upload is in the list of all uploads */
@@ -39,7 +39,7 @@ struct upload {
 	struct upload *next;             /* links: next upload of the same connection */
 };
 
-/* Begin an upload. Wrong key, name or job count are refused at once. */
+/* Begin an upload. A wrong key, name or job count is refused at once. */
 enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t declared,
 		      struct upload **ret_upload, struct error *error);
 enum err upload_share(struct upload *upload, struct slice tenant, struct slice concurrency, struct error *error);

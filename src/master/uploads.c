@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * All uploads under way, over all connections: limits on their number and size, and eviction of those without
- * progress. An upload is charged for its bytes and for the overhead of each part. One that makes no progress
- * is dropped after a while, much sooner if it is in another's way; its sender is told and may begin again.
+ * All uploads under way, over all connections: limits on their number and size, and removal of those without progress.
+ * An upload is charged for its bytes and for the overhead of each part. One that makes no progress is dropped after a
+ * while, much sooner if another upload needs its room; its sender is told and may begin again.
  */
 #include "master/dispatch.h"
 
@@ -70,7 +70,7 @@ void uploads_add(struct peer_session *session, struct upload *upload, uint64_t b
 	ev_timer_again(master->loop, &master->upload_timer);
 }
 
-/* Tell the sender once; later frames of this upload are ignored. */
+/* Tell the sender of the refusal once; later frames of this upload are ignored. */
 void uploads_refuse(struct upload *upload, const struct error *error)
 {
 	session_refuse(upload->session, upload->id, error);
@@ -120,7 +120,7 @@ void uploads_init(struct master *master)
 
 /* ---- limits ---- */
 
-/* Drop the upload in this scope that has been without progress for longest, if that is long enough. */
+/* Drop the upload in this scope that has made no progress for longest, if that is long enough. */
 static bool make_room(struct peer_session *session, enum upload_scope scope)
 {
 	struct master *master = session->master;
