@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "worker/spawn.h"
 
-#define ROOM_LEAST       (256 * 1024)    /* bytes; with less free space on the worker's disk no job is started */
+#define ROOM_LEAST       (256 * 1024)    /* bytes: with less free space on the worker's disk no job is started */
 #define REFUSED_QUIET_NS (10 * NS_PER_S) /* least time between two log lines about refused starts */
 
 struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run)
@@ -103,8 +103,8 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 			.ended_ms = clock_wall_ms(),
 		};
 		/*
-		 * Nothing is written to the spool: this worker never held the attempt, and a repeated
-		 * assignment gets the same answer.
+		 * Nothing is written to the spool: the worker never had the attempt, and a repeated assignment gets the
+		 * same answer.
 		 */
 		if (verdict == LEDGER_STALE)
 			keeper_link_exited(keeper, attempt);
@@ -141,8 +141,8 @@ int64_t attempt_began_ms(const struct attempt *attempt)
 }
 
 /*
- * Return an array of pointers to count strings: NULL behind the last, one free place in front of the first.
- * *at ends up behind the strings.
+ * Make an array of pointers to count strings, with NULL at its end and one free place at its front. *at is moved past
+ * the strings.
  */
 static char **list_strings(struct buf *pointers, char **at, size_t count)
 {
@@ -158,8 +158,8 @@ static char **list_strings(struct buf *pointers, char **at, size_t count)
 }
 
 /*
- * Start the process in a control group. If somebody has removed the group, try once with a new one; if there
- * is none, start it without, and follow its processes as a tree.
+ * Start the process in a control group. If somebody has removed the group, try once with a new one; if none can be
+ * made, start without, and follow the job's processes as a tree.
  */
 static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct spawn_request *request,
 		       struct spawner **ret_late)
@@ -216,10 +216,7 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	return fault;
 }
 
-/*
- * Start the process with its output going straight into the files of its space; a lossless job writes through
- * pipes instead.
- */
+/* Start the process with its output going straight into the files of its space, or for a lossless job through pipes. */
 static int spawn_in_space(struct keeper *keeper, struct attempt *attempt)
 {
 	int fds[2], fault;
@@ -256,7 +253,7 @@ bool attempt_lacks(int fault)
 void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack)
 {
 	attempt->wall_ms = 0;
-	/* A series of refused starts gets one log line: the others would say the same. */
+	/* Log one line for a series of refused starts; more would say the same. */
 	if (lack && (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS)) {
 		log_warn_limited("job %" PRIu64 " can't be started on this worker: %s; it goes back to the queue", attempt->job, strerror(fault));
 		keeper->refused_ns = keeper->now_ns;
@@ -273,7 +270,7 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 		errno = ENOSPC;
 		attempt->space = disk_has_room(keeper) ? space_take(keeper->spaces) : NULL;
 		fault = attempt->space ? spawn_in_space(keeper, attempt) : errno;
-		/* Without a space no job can start here, so the worker is at fault, whatever the reason. */
+		/* Without a space no job can start here, so the worker is at fault, whatever the error is. */
 		lack = !attempt->space || attempt_lacks(fault);
 	}
 	mem_free(attempt->strings);
@@ -309,7 +306,7 @@ static void ask(struct keeper *keeper, struct attempt *attempt, int64_t grace_ms
 {
 	int64_t kill_ns = keeper->now_ns + (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS;
 
-	/* A job whose start hangs has run nothing that could use the grace. */
+	/* A job whose start hangs hasn't run anything that could use the stop grace. */
 	if (attempt->late) {
 		late_kill(keeper, attempt, ECANCELED);
 		return;
@@ -384,8 +381,8 @@ void attempts_leave(struct keeper *keeper, int64_t grace_ms)
 		const struct attempt *attempt = entry->owner;
 
 		/*
-		 * An attempt that hangs in its start is stopped, too: it uses this keeper's memory, so the
-		 * next keeper can't adopt it.
+		 * Stop an attempt that hangs in its start, too: its process uses this keeper's memory, so the next
+		 * keeper couldn't adopt it.
 		 */
 		if (attempt->dies || attempt->late)
 			attempts_stop(keeper, entry->job, entry->epoch, grace_ms);
@@ -419,7 +416,7 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	if (attempt->space) {
 		if (!drain_end(keeper, attempt))
 			log_error_limited("some output of job %" PRIu64 " was lost with its pipes", attempt->job);
-		/* Close the pipes first: the space may soon belong to another attempt. */
+		/* Close the pipes first: another attempt may soon use the space. */
 		drain_close(keeper, attempt);
 		space_sizes(attempt->space, exited->sizes);
 		exited->space = attempt->space->id;
@@ -463,7 +460,7 @@ void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch)
 void attempt_is_shipped(struct attempt *attempt)
 {
 	attempt->shipped = true;
-	/* The space will serve another attempt, so the next link must not look in it for this attempt's output. */
+	/* Another attempt will use the space, so the next link must not look in it for this attempt's output. */
 	attempt->exited.space = 0;
 	memset(attempt->exited.sizes, 0, sizeof(attempt->exited.sizes));
 }
@@ -473,7 +470,7 @@ void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch)
 	const struct ipc_attempt shipped = { job, epoch };
 	struct attempt *attempt = keeper->first;
 
-	/* A linear search: this happens rarely, and there are few attempts. */
+	/* Search all attempts: this is needed rarely, and there are few. */
 	while (attempt && (attempt->job != job || attempt->epoch != epoch))
 		attempt = attempt->next;
 	if (!attempt || attempt->shipped || !attempt->exited.done.outcome)

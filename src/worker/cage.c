@@ -36,7 +36,7 @@ struct cage {
 	uint64_t number;
 	int dir_fd, events_fd;
 	bool killed;
-	/* links: next in the list of free cages, or of claimed ones during the sweep. */
+	/* next in the list of free cages, or during the sweep in that of claimed ones */
 	struct cage *next;
 };
 
@@ -45,10 +45,10 @@ struct cages {
 	char group[PATH_MAX];            /* path of the cages' group as /proc/PID/cgroup names it */
 	int dir_fd;
 	uint64_t next_number;
-	/* Numbers of cages that attempts of an earlier keeper still use; until the sweep. */
+	/* numbers of cages that attempts of an earlier keeper still use; valid until the sweep */
 	struct map claimed;
 	struct cage *free;
-	struct cage *dying;              /* cages to be removed once the last of their processes has ended */
+	struct cage *dying;              /* cages that are removed once their last process has ended */
 };
 
 /* ---- finding the mount and our group ---- */
@@ -82,7 +82,7 @@ static bool find_mount(char *out, size_t size)
 	return found;
 }
 
-/* Find the group of a process, as a path below the mount: the text behind "0::". */
+/* Find the group of a process, as a path below the mount: the text after "0::". */
 static bool find_group(const char *file, char *out, size_t size)
 {
 	struct buf text = { 0 };
@@ -95,7 +95,7 @@ static bool find_group(const char *file, char *out, size_t size)
 
 		at = at ? strchr(at, '/') : NULL;
 		len = at ? (int)strcspn(at, "\n") : 0;
-		/* A path with ".." names a group outside of the part of the tree that we see. */
+		/* A path with ".." is outside the part of the tree that this process sees. */
 		found = len > 0 && (size_t)len < size && !strstr(at, "/..");
 		if (found)
 			snprintf(out, size, "%.*s", len == 1 ? 0 : len, at);
@@ -143,7 +143,7 @@ static struct cage *cage_open(struct cages *cages, uint64_t number)
 	return NULL;
 }
 
-/* Remove each dying cage whose processes have ended; return false if some are left. */
+/* Remove each dying cage whose processes have ended; false: some are left. */
 static bool bury(struct cages *cages)
 {
 	struct cage **at = &cages->dying;
@@ -224,7 +224,7 @@ static bool cage_empty(const struct cage *cage)
 	char text[256];
 	ssize_t got = pread(cage->events_fd, text, sizeof(text) - 1, 0);
 
-	/* If the file can't be read, the group has been removed, so it is empty. */
+	/* The file can't be read because the group was removed, so it is empty. */
 	if (got <= 0)
 		return true;
 	text[got] = '\0';
@@ -257,7 +257,7 @@ static size_t signal_each(const struct cage *cage, int signal_number)
 			if (pidfd < 0)
 				continue;
 			/*
-			 * Between reading the list and opening the pidfd, the process number may have gone to
+			 * Check again: between reading the list and opening the pidfd, the pid may have been reused by
 			 * a process outside the cage.
 			 */
 			found += is_inside(cage, pid) && pidfd_send_signal(pidfd, signal_number, NULL, 0) == 0;
@@ -389,7 +389,7 @@ void cages_close(struct cages *cages)
 	}
 	if (cages->dir_fd >= 0) {
 		close(cages->dir_fd);
-		rmdir(cages->path);      /* fails, rightly, while a process still runs in a group below */
+		rmdir(cages->path);      /* fails while a process still runs in a group below, which is right */
 	}
 	mem_free(cages);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Connections that a worker's jobs make to the master through the link. A new connection has to send HELLO
- * soon; then it becomes a channel. Limits bound what one job may do: how many connections, how many bytes on
- * their way, how long before HELLO. No state is kept when the link or the master dies: the command in the job
- * connects again, with the same submit key.
+ * Connections that a worker's jobs make to the master through the link. A new connection has to send HELLO soon; then
+ * it becomes a channel. Limits say how many connections a job may have, how many bytes may be on their way, and how
+ * long HELLO may take. No state outlives the link or the master: the command in the job connects again, with the same
+ * submit key.
  */
 #include "worker/callers.h"
 
@@ -25,7 +25,7 @@
 struct caller_entry {
 	struct caller_entry *prev, *next;
 	struct link *link;
-	uint64_t job, epoch;             /* the attempt that makes the connection; 0 until its HELLO has come */
+	uint64_t job, epoch;             /* the attempt that made the connection; job 0 until its HELLO has come */
 	struct ev_io readable;           /* watches the connection's descriptor until HELLO has come */
 	struct ev_timer hello_late;
 	struct buf in;
@@ -51,8 +51,8 @@ static void entry_free(struct caller_entry *entry)
 }
 
 /*
- * Answer with an error and close. The frame is a few hundred bytes and the first on this socket, so one send
- * takes all of it.
+ * Answer with an error and close. The frame has a few hundred bytes and is the first on this socket, so one send takes
+ * all of it.
  */
 static void refuse(struct caller_entry *entry, const struct error *error)
 {
@@ -196,8 +196,8 @@ static void hello_late_cb(struct ev_loop *loop, struct ev_timer *timer, int even
 }
 
 /*
- * Return the oldest connection that hasn't sent HELLO, or NULL. It is closed to make room, so that silent
- * connections can't hold all places.
+ * The oldest connection that hasn't sent HELLO, or NULL. It is closed to make room, so that silent connections can't
+ * take all places.
  */
 static struct caller_entry *silent_one(struct link *link)
 {

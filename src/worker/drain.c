@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Moves the output of lossless jobs from their pipes into the files of their space. At most LOG_SPOOL bytes
- * of a stream may wait that aren't on the master's disk yet; at that limit the keeper stops moving, the pipe
- * fills, and the job waits. Bytes that the master has on disk are given back as holes in the file.
+ * Moves the output of lossless jobs from their pipes into the files of their space. At most LOG_SPOOL bytes of a stream
+ * may wait that aren't on the master's disk yet; at that limit the keeper stops moving, the pipe fills, and the job
+ * waits. Bytes that are on the master's disk are given back as holes in the file.
  *
- * splice moves the bytes, so they are always in the pipe or in the file and never in a process that may die.
- * The pipes have names, and the job holds both ends of each: it notices neither the death of a keeper nor the
- * arrival of the next.
+ * splice moves the bytes, so they are always in the pipe or in the file, never in the memory of a process that may
+ * die. The pipes have names, and the job holds both ends of each, so it notices neither the death of a keeper nor
+ * the start of the next.
  */
 #include "worker/keeper.h"
 
@@ -20,7 +20,7 @@
 #include "proto/limits.h"
 
 #define PIECE    ((size_t)65536)
-#define AT_ONCE  16                      /* most pieces moved from one pipe before other pipes have their turn */
+#define AT_ONCE  16                      /* most pieces moved from one pipe before other pipes are served */
 #define AGAIN_NS NS_PER_S
 
 static int file_of(const struct attempt *attempt, int stream)
@@ -67,7 +67,7 @@ bool drain_wants(const struct keeper *keeper, const struct attempt *attempt, int
 	       attempt->drained[stream] - attempt->synced[stream] < LIMIT_LOG_SPOOL;
 }
 
-/* Move bytes from the pipe into the file. Returns how many; 0 when the pipe is empty; or -errno. */
+/* Move bytes from the pipe into the file. Return their number; 0: the pipe is empty; or -errno. */
 static ssize_t move(struct attempt *attempt, int stream, size_t most)
 {
 	off_t at = (off_t)attempt->drained[stream];
@@ -79,7 +79,7 @@ static ssize_t move(struct attempt *attempt, int stream, size_t most)
 	return moved;
 }
 
-/* The disk is full: try again in a second. The job waits meanwhile, and nothing is lost. */
+/* The disk is full: try again in a second. Until then the job waits, and nothing is lost. */
 static void no_room(struct keeper *keeper, struct attempt *attempt, ssize_t result)
 {
 	if (attempt->drain_ns == 0)

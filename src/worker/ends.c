@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The file of ended processes: records of one size, each with a checksum. Several guardians may write at
- * once, so each write takes a lock on the file. A power cut may leave half a record at the end: the next
- * writer cuts it off, and readers skip records whose checksum is wrong.
+ * The file of ended processes: records of equal size, each with a checksum. Several guardians may write at once, so
+ * each write takes a lock on the file. A power cut may leave half a record at the end: the next writer cuts it off, and
+ * readers skip records whose checksum is wrong.
  */
 #include "worker/ends.h"
 
@@ -24,7 +24,7 @@ struct record {
 	uint64_t sum;
 };
 
-/* FNV-1a checksum, never 0, so that a hole full of zeros isn't taken for a record. */
+/* FNV-1a checksum, never 0, so that a hole of zeros isn't taken for a record. */
 static uint64_t checksum(const struct process_end *end)
 {
 	const unsigned char *bytes = (const unsigned char *)end;

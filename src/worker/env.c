@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Builds the environment of jobs. HOME and the user's name are the only variables taken from the keeper's own
- * environment. Names that begin with TITAN_ are reserved for titan; the job may bring only those of a
- * fan-out, a push back and a loop.
+ * environment. Names that begin with TITAN_ are reserved; a job's specification may only set those of a fan-out, a push
+ * back and a loop.
  */
 #include "worker/env.h"
 
@@ -127,7 +127,9 @@ char **env_compose(struct env *env, const struct env_facts *facts, const char *e
 		env->cap = 2 * (count + env->base_count + FACTS + 1);
 		env->list = mem_resize(env->list, env->cap, sizeof(*env->list));
 	}
-	/* If a name is given twice, keep the first: some programs would read the last one and others the first. */
+	/*
+	 * If a name is given twice, keep the first value: some programs would read the last one and others the first.
+	 */
 	for (size_t i = 0; i < count; i++, extra += strlen(extra) + 1)
 		if (name_len(extra) > 0 && extra[name_len(extra)] == '=' && may_be_given(extra) &&
 		    (count > 64 || !is_set(env->list, used, extra)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Builds a job's environment from nothing: first what every job has, then what its specification adds or
- * replaces. Names that begin with TITAN_ are set by the worker alone.
+ * Builds a job's environment from nothing: first the variables that every job has, then those that its specification
+ * adds or replaces. Names that begin with TITAN_ are set by the worker alone.
  */
 #ifndef TITAN_WORKER_ENV_H
 #define TITAN_WORKER_ENV_H
@@ -15,7 +15,7 @@
 struct env_facts {
 	uint64_t run, job, epoch;
 	const char *dir;                 /* directory of the attempt, which is also its TMPDIR */
-	const char *mark;                /* PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH, the mark of the worker's processes */
+	const char *mark; /* PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH, which marks the processes of the worker's jobs */
 	/* Value of TITAN_TOKEN, which proves at the worker's socket which attempt is calling. */
 	const char *token;
 };
@@ -33,8 +33,8 @@ struct env {
 void env_init(struct env *env, const char *worker, const char *cluster, const char *socket);
 void env_free(struct env *env);
 /*
- * Compose the environment of one job. extra: count strings NAME=value, one behind the other. The list lives
- * until the next call.
+ * Compose the environment of one job. extra: count strings NAME=value, one after another. The result lives until the
+ * next call.
  */
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How attempts end. An attempt has ended when its main process is gone and no process of its tree is left.
- * The keeper is a subreaper: a process that outlives its parent becomes the keeper's child, and is killed,
- * until a look at the children finds none. Our own children stay until we reap them, so sending them signals
- * by process number is safe.
+ * How attempts end. An attempt has ended when its main process is gone and no process of its tree is left. The keeper
+ * is a subreaper: a process that outlives its parent becomes the keeper's child, and is killed, until no such child is
+ * found. The keeper's children stay zombies until it reaps them, so their pids can't be reused and are safe to signal.
  */
 #include "worker/keeper.h"
 
@@ -19,14 +18,14 @@
 #include "base/mem.h"
 #include "worker/ends.h"
 
-#define TICK_NS       (10 * NS_PER_MS)   /* time between two looks at an attempt that is being ended */
-#define STUCK_TICK_NS (NS_PER_S / 2)     /* time between two looks at an attempt whose processes can't be killed */
+#define TICK_NS       (10 * NS_PER_MS)   /* time between two checks of an attempt that is being ended */
+#define STUCK_TICK_NS (NS_PER_S / 2)     /* time between two checks of an attempt whose processes can't be killed */
 #define STUCK_NS      (10 * NS_PER_S)
 
-/* A child of the keeper that isn't an attempt's main process, and the attempt it belongs to. */
+/* A child of the keeper that isn't an attempt's main process, and the attempt to which it belongs. */
 struct stray {
 	uint64_t job, epoch;
-	bool marked;                     /* it is known to which attempt the process belongs */
+	bool marked;                     /* the process's attempt is known */
 	int64_t begun_ns;
 };
 
@@ -63,8 +62,8 @@ static uint64_t cpu_us(const struct rusage *usage)
 }
 
 /*
- * Write to the spool how the main process ended, before reaping it: after that no other process could tell,
- * were this keeper killed.
+ * Write to the spool how the main process ended before reaping it: if this keeper were killed after that, no other
+ * process could find out.
  */
 static void note_gone(struct keeper *keeper, const struct attempt *attempt)
 {
@@ -75,7 +74,7 @@ static void note_gone(struct keeper *keeper, const struct attempt *attempt)
 	};
 
 	spool_add(keeper->spool, SPOOL_GONE, &gone, sizeof(gone));
-	(void)spool_flush(keeper->spool);        /* the keeper's loop notices a failed write and tries again */
+	(void)spool_flush(keeper->spool);        /* the keeper's loop notices a failed write and repeats it */
 }
 
 void exits_reap(struct keeper *keeper)
@@ -83,7 +82,7 @@ void exits_reap(struct keeper *keeper)
 	struct rusage usage;
 	siginfo_t info = { 0 };
 
-	/* waitid as a system call also returns the resource usage; the C library's function doesn't. */
+	/* Use the system call waitid: it also returns the resource usage, unlike the C library's function. */
 	while (syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, &usage) == 0 && info.si_pid > 0) {
 		pid_t pid = info.si_pid;
 		struct attempt *attempt = map_remove(&keeper->pids, (uint64_t)pid);
@@ -117,8 +116,8 @@ void exits_adopted(struct keeper *keeper, struct attempt *attempt)
 }
 
 /*
- * Find out to which attempt a stray child belongs: by its session, or by the mark in its environment. Failing
- * both, note when it began.
+ * Find the attempt of a stray child: by its session, or by the mark in its environment. If neither tells, note when the
+ * child started.
  */
 static struct stray *look_at(struct keeper *keeper, pid_t pid)
 {
@@ -148,8 +147,8 @@ static struct stray *look_at(struct keeper *keeper, pid_t pid)
 }
 
 /*
- * Return the running attempt that a stray belongs to, or NULL. A stray without session or mark is put down to
- * the oldest running attempt that began before it.
+ * The running attempt to which a stray belongs, or NULL. A stray without session or mark is assigned to the oldest
+ * running attempt that began before it.
  */
 static struct attempt *owner_of(struct keeper *keeper, const struct stray *stray)
 {
@@ -169,8 +168,8 @@ static struct attempt *owner_of(struct keeper *keeper, const struct stray *stray
 }
 
 /*
- * Signal the processes of an adopted attempt and return how many there were. They and their orphans aren't
- * our children, so all processes are searched for its mark or session.
+ * Signal the processes of an adopted attempt and return their number. They aren't children of this keeper, so all
+ * processes are searched for the attempt's mark or session.
  */
 static size_t signal_adopted(struct keeper *keeper, struct attempt *attempt, int signal_number)
 {
@@ -195,8 +194,8 @@ static size_t signal_adopted(struct keeper *keeper, struct attempt *attempt, int
 }
 
 /*
- * List the main thread's children: orphans and the link, since main processes are children of other threads.
- * False: no orphans.
+ * List the main thread's children: orphans and the link; main processes are children of other threads. False: there are
+ * no orphans.
  */
 static bool have_strays(struct keeper *keeper)
 {
@@ -247,7 +246,10 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 {
 	struct tree_stat stat;
 	struct process_end end;
-	/* This look must come before reading the guardian's file: a guardian records the end, then reaps. */
+	/*
+	 * This check must come before reading the guardian's file, because a guardian first records the end and then
+	 * reaps.
+	 */
 	bool awaited = !attempt->other_boot && tree_stat(attempt->pid, &stat) &&
 		       attempt_may_be(attempt, stat.begun_ns) &&
 		       (stat.state == 'Z' || stat.state == 'X') && keeper_is_guardian(keeper, stat.parent);
@@ -261,8 +263,8 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 }
 
 /*
- * Is it unknown how the attempt ended? Also true when it was killed because its keeper died: that end wasn't
- * the job's own.
+ * Is it unknown how the attempt ended? True also if it was killed because its keeper died, because that wasn't the
+ * job's own end.
  */
 static bool unknown_end(const struct attempt *attempt)
 {
@@ -290,8 +292,8 @@ void exits_finish(struct keeper *keeper, struct attempt *attempt)
 		}
 	}
 	/*
-	 * A start that hung before the exec never began; if it was killed during the exec, whether it began
-	 * isn't known.
+	 * A start that hung before the exec never began; if it was killed during the exec, it isn't known whether it
+	 * began.
 	 */
 	if (attempt->start_fault && !attempt->tried)
 		attempt->wall_ms = 0;
@@ -311,7 +313,7 @@ static int64_t stuck_after_ns(const struct keeper *keeper)
 	return keeper->options->stuck_ns ? keeper->options->stuck_ns : STUCK_NS;
 }
 
-/* Go on with ending a closing attempt. Returns true when it has ended. */
+/* Continue to end a closing attempt. True: it has ended. */
 static bool check(struct keeper *keeper, struct attempt *attempt)
 {
 	bool insist = attempt->kill_ns <= keeper->now_ns;
@@ -319,8 +321,8 @@ static bool check(struct keeper *keeper, struct attempt *attempt)
 
 	if (attempt->gone) {
 		/*
-		 * After a request to end, the rest of the tree has the grace too. Otherwise it is killed once
-		 * the main process is gone.
+		 * After a request to end, the rest of the tree has the stop grace too. Otherwise it is killed as soon
+		 * as the main process is gone.
 		 */
 		bool patient = attempt->kill_ns != TIME_NEVER && !insist;
 		size_t left = exits_signal_tree(keeper, attempt, patient ? 0 : SIGKILL);
@@ -369,7 +371,10 @@ int64_t exits_due(const struct keeper *keeper)
 	for (const struct attempt *attempt = keeper->closing; attempt; attempt = attempt->closing_next) {
 		int64_t next_ns = attempt->kill_ns;
 
-		/* SIGCHLD reports the end of our own child, so a timer is needed only where no signal comes. */
+		/*
+		 * SIGCHLD reports the end of the keeper's own children, so a timer is needed only where no signal
+		 * comes.
+		 */
 		if (attempt->gone || next_ns <= keeper->now_ns)
 			next_ns = keeper->now_ns + (attempt->stuck && attempt->drain_ns == 0 ? STUCK_TICK_NS : TICK_NS);
 		due_ns = next_ns < due_ns ? next_ns : due_ns;

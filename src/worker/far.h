@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The far side of ssh: what titan runs on a machine that "titan worker add" put a worker on. Each such worker has a
- * directory of its own there, with worker.conf, its key and its state, so that it can be started again without anybody
- * who knows more. Secrets come on stdin, never as arguments.
+ * The remote end of ssh: what titan runs on a machine where "titan worker add" put a worker. Each such worker has a
+ * directory of its own there, with worker.conf, its key and its state, so that it can be started again from that alone.
+ * Secrets come on stdin, never as arguments.
  */
 #ifndef TITAN_WORKER_FAR_H
 #define TITAN_WORKER_FAR_H

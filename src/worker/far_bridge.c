@@ -20,8 +20,8 @@
 
 struct pump {                            /* one direction */
 	int from, to;
-	size_t at, len;                  /* bytes that were read and not yet written */
-	bool ended;                      /* from has no more bytes, or to takes none */
+	size_t at, len;                  /* bytes that were read and aren't written yet */
+	bool ended;                      /* the descriptor from has no more bytes, or to takes none */
 	uint8_t bytes[PUMP_SIZE];
 };
 
@@ -70,7 +70,7 @@ static void pump_both(int socket_fd)
 			{ .fd = in.len > 0 ? in.to : -1, .events = POLLOUT },
 			{ .fd = out.len == 0 ? out.from : -1, .events = POLLIN },
 			{ .fd = out.len > 0 ? out.to : -1, .events = POLLOUT },
-			/* The other end of stdout may go while the worker is silent. */
+			/* Watch stdout for errors only: its reader may go while the worker is silent. */
 			{ .fd = STDOUT_FILENO, .events = 0 },
 		};
 

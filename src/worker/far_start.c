@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starting and ending a worker that ssh put here. It must outlive the ssh connection, so it leaves the session by a double
- * fork and keeps none of its descriptors. Its environment is a fixed one: that of an ssh command depends on shells and
- * sshd settings, and jobs would get it.
+ * Starting and ending a worker that ssh put here. It must outlive the ssh connection, so it leaves the session by a
+ * double fork and keeps none of the connection's descriptors. Its environment is fixed: that of an ssh command depends
+ * on shells and sshd settings, and jobs would inherit it.
  */
 #include "worker/far.h"
 
@@ -79,7 +79,7 @@ _Noreturn static void become_worker(const char *dir, int log_fd, int ready_fd)
 	log_fd = fcntl(log_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	ready_fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (null_fd < 0)                         /* an empty root has no devices */
+	if (null_fd < 0)                         /* a machine without /dev has no null device */
 		null_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -93,7 +93,7 @@ _Noreturn static void become_worker(const char *dir, int log_fd, int ready_fd)
 	_exit(127);
 }
 
-/* Does the worker's socket for a bridge answer? */
+/* Does the worker answer on its socket for bridges? */
 static bool bridge_answers(const char *dir, const struct far_config *config)
 {
 	char path[PATH_MAX];
@@ -106,7 +106,10 @@ static bool bridge_answers(const char *dir, const struct far_config *config)
 	return true;
 }
 
-/* Wait until the worker is connected, or waits for its bridge. 1: it is; 0: it ended; -1: neither in time. */
+/*
+ * Wait until the worker is connected, or is waiting for its bridge. 1: so it is; 0: the worker ended; -1: neither in
+ * time.
+ */
 static int await_ready(const char *dir, const struct far_config *config, int ready_fd)
 {
 	bool bridged = strcmp(config->address, BRIDGE_ADDRESS) == 0;

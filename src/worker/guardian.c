@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The guardian: the process above the keeper. It starts the keeper, and restarts a killed one. It is a
- * subreaper, so the jobs of a dead keeper become its children. It records how each of them ended before it
- * reaps it, and stays until the last one is recorded. It decides nothing about jobs and talks to nobody. A
- * keeper whose guardian was killed becomes the guardian.
+ * The guardian: the process above the keeper. It starts the keeper, and restarts it when it was killed. It is a
+ * subreaper, so the jobs of a dead keeper become its children. It records how each of them ended before it reaps it,
+ * and stays until the last one is recorded. It decides nothing about jobs and has no connections. A keeper whose
+ * guardian was killed becomes the guardian.
  */
 #include "worker/guardian.h"
 
@@ -28,11 +28,11 @@
 
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define BACKOFF_MAX_NS   (5 * NS_PER_S)
-#define LIVED_NS         (2 * NS_PER_S)  /* a keeper that lived this long is restarted at once when it is killed */
+#define LIVED_NS         (2 * NS_PER_S)  /* a killed keeper that had lived this long is restarted at once */
 #define RETRY_NS         NS_PER_S        /* time until writing a record is tried again */
 
 /*
- * List the jobs of dead keepers among our children: those that lead a session. Other processes of a job need
+ * List the jobs of dead keepers among this process's children: those that lead a session. Other processes of a job need
  * no record.
  */
 static void list_orphans(struct guardian *guardian)
@@ -51,7 +51,10 @@ static void list_orphans(struct guardian *guardian)
 	}
 }
 
-/* Record how a process ended. 1: recorded, or nothing to record; 0: the process still runs; -1: writing failed. */
+/*
+ * Record how a process ended. 1: recorded, or there is nothing to record; 0: the process still runs; -1: writing
+ * failed.
+ */
 static int record(struct guardian *guardian, pid_t pid)
 {
 	struct rusage usage = { 0 };
@@ -60,7 +63,7 @@ static int record(struct guardian *guardian, pid_t pid)
 	struct process_end end;
 	int result;
 
-	/* waitid as a system call also returns the resource usage; the C library's function doesn't. */
+	/* Use the system call waitid: it also returns the resource usage, unlike the C library's function. */
 	if (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL, &usage) < 0 ||
 	    (info.si_pid == pid && !tree_stat(pid, &stat)))
 		return 1;
@@ -81,7 +84,7 @@ static int record(struct guardian *guardian, pid_t pid)
 	return result < 0 ? -1 : 1;
 }
 
-/* Reap the recorded orphans. One whose end couldn't be recorded stays a zombie, so the kernel keeps its status. */
+/* Reap the recorded orphans. One whose end couldn't be recorded stays a zombie, so that the kernel keeps its status. */
 static void reap_orphans(struct guardian *guardian)
 {
 	bool failing = false;
@@ -101,7 +104,7 @@ static void reap_orphans(struct guardian *guardian)
 	guardian->failing = failing;
 }
 
-/* Reap the children that are neither the keeper nor jobs: other processes of the jobs. */
+/* Reap the children that are neither the keeper nor main processes of jobs. */
 static void reap_others(struct guardian *guardian)
 {
 	tree_children_of_all(&guardian->children);
@@ -115,7 +118,9 @@ static void reap_others(struct guardian *guardian)
 	}
 }
 
-/* Close ready_fd. With waited_for set, only if its reader is gone: it waits for the first keeper that becomes ready. */
+/*
+ * Close ready_fd. With waited_for set, only if its reader is gone, because it waits for the first keeper that is ready.
+ */
 static void drop_ready(struct guardian *guardian, bool waited_for)
 {
 	struct pollfd reader = { .fd = guardian->options.ready_fd };
@@ -127,8 +132,8 @@ static void drop_ready(struct guardian *guardian, bool waited_for)
 }
 
 /*
- * Handle the end of the keeper. If it exited by itself, it was asked to or can't run here, so the guardian
- * ends as well; a killed keeper is restarted.
+ * Handle the end of the keeper. If it exited by itself, it was asked to or can't run here, so the guardian ends as
+ * well. A killed keeper is restarted.
  */
 static void keeper_ended(struct guardian *guardian, int status)
 {
@@ -139,7 +144,7 @@ static void keeper_ended(struct guardian *guardian, int status)
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || !guardian->again)) {
 		guardian->ending = true;
 		guardian->exit_status = WEXITSTATUS(status);
-		/* Lets the next guardian begin while the last orphans still run. */
+		/* So the next guardian can start while the last orphans still run. */
 		flock(guardian->lock_fd, LOCK_UN);
 		drop_ready(guardian, false);
 		if (guardian->orphans.n > 0)
@@ -271,7 +276,9 @@ static void block_signals(sigset_t *ret_wanted)
 	}
 }
 
-/* Run the guardian's loop. Returns true in a forked keeper; false when the last keeper and its jobs have ended. */
+/*
+ * Run the guardian's loop. Returns true in a newly forked keeper; false when the last keeper and its jobs have ended.
+ */
 static bool guard(struct guardian *guardian, const sigset_t *wanted)
 {
 	while (!guardian->ending || has_children()) {
@@ -311,7 +318,7 @@ int guardian_run(const struct worker_options *options, struct error *error)
 		block_signals(&wanted);
 		result = guardian_open(&guardian, error);
 		in_keeper = !result && guard(&guardian, &wanted);
-		guardian_close(&guardian);       /* the file stays locked, because the keeper holds the lock, too */
+		guardian_close(&guardian);       /* the file stays locked, because the keeper holds the lock as well */
 		status = result ? err_exit_status(result) : guardian.exit_status;
 		if (in_keeper)
 			status = keeper_run(&guardian.options, error);

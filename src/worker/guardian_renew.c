@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a guardian becomes a newer version of itself: by exec. It keeps its process number, so its children
- * stay its children and zombies stay zombies. Its state goes through one environment variable; the orphans
- * are found again as those children that lead sessions. The new program is tried with --version first: if
- * that fails, the old one goes on.
+ * How a guardian becomes a newer version of itself: by exec. It keeps its pid, so its children and zombies stay its
+ * own. Its state is passed in one environment variable; the orphans are found again as the children that lead sessions.
+ * The new program is tried with --version first; if that fails, the old one continues.
  */
 #include "worker/guardian.h"
 
@@ -62,7 +61,7 @@ bool renew_resume(struct guardian *guardian)
 	guardian->keeper = keeper;
 	guardian->passed = passed;
 	guardian->again = true;
-	/* The descriptor belonged to the old version: its number may be another file by now. */
+	/* The descriptor belonged to the old version; its number may be another file by now. */
 	guardian->options.ready_fd = -1;
 	log_info("the guardian was replaced by the installed version; its keeper is process %d", keeper);
 	return true;

@@ -19,7 +19,7 @@
 #include "worker/tree.h"
 
 #define LOCK_TRIES   40
-#define LOCK_WAIT_NS (25 * NS_PER_MS)    /* time between two tries to get the lock: a second in all */
+#define LOCK_WAIT_NS (25 * NS_PER_MS)    /* time between two tries to get the lock; together they take a second */
 
 enum err home_open(const struct worker_options *options, char *ret_path, int *ret_fd, struct error *error)
 {

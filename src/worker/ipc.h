@@ -37,7 +37,7 @@ struct ipc_header {
 	uint32_t size;                   /* number of bytes that follow this header */
 };
 
-struct ipc_attempt {                     /* names an attempt; body of RECALL, SPOOL_ACK, FILES_DONE and STUCK */
+struct ipc_attempt {                     /* an attempt; body of RECALL, SPOOL_ACK, FILES_DONE and STUCK */
 	uint64_t job, epoch;
 };
 
@@ -49,15 +49,15 @@ struct ipc_stop {
 struct ipc_spawn {
 	uint64_t job, epoch, run;
 	/*
-	 * Numbers of strings. They follow the struct, each with a NUL: argv, env, directory ("": the
-	 * attempt's own), resources.
+	 * Numbers of strings, which follow the struct, each with a NUL: argv, env, directory ("": the attempt's own),
+	 * resources.
 	 */
 	uint32_t argc, envc;
 	uint32_t strings_size;
 	uint32_t flags;
 	uint32_t ask_count;              /* number of resources that the job asks for, each a string NAME=N */
 	uint32_t spare;
-	uint64_t log_max;                /* how much output is kept, as in job_spec */
+	uint64_t log_max;                /* limit on kept output, as in job_spec */
 };
 
 /* SPAWN_DIES: the job is killed when its keeper dies. */
@@ -66,7 +66,7 @@ enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };
 struct ipc_room {                        /* body of ROOM; in each array, [0] is stdout and [1] is stderr */
 	uint64_t job, epoch;
 	uint64_t synced[2];              /* bytes of the output that are on the master's disk */
-	/* Bytes that won't be kept, between the kept beginning and the kept end; none when from == until. */
+	/* ranges of bytes that won't be kept, between the kept beginning and the kept end; from == until: none */
 	uint64_t from[2], until[2];
 };
 
@@ -78,7 +78,7 @@ struct ipc_quit {
 	int64_t grace_ms;
 };
 
-struct ipc_inventory {                   /* one INVENTORY message for each attempt; one with job 0 ends the list */
+struct ipc_inventory {                   /* one INVENTORY message for each attempt; job 0 ends the list */
 	uint64_t job, epoch, run;
 	uint32_t phase;                  /* enum attempt_phase; for an ENDED attempt, EXITED follows later */
 	uint32_t spare;
@@ -96,15 +96,15 @@ struct ipc_started {
 	uint64_t synced[2];
 };
 
-/* Body of EXITED. On the socket it is followed by the two synced numbers, as in STARTED. */
+/* Body of EXITED. On the socket two numbers follow, synced, as in STARTED. */
 struct ipc_exited {
 	uint64_t run;
 	uint64_t space;                  /* number of the attempt's space; 0: the attempt had none */
 	/* Bytes of stdout and stderr in the files; if both are 0, the keeper awaits no FILES_DONE. */
 	uint64_t sizes[2];
-	uint64_t acked;                  /* the master has the result; only output is left to send */
+	uint64_t acked;                  /* the master has the result; only output remains to be sent */
 	struct rec_done done;
-	/* how much output is kept, as in job_spec; records of earlier versions end before this field */
+	/* limit on kept output, as in job_spec; records of earlier versions end before this field */
 	uint64_t log_max;
 };
 
@@ -112,18 +112,18 @@ struct ipc_numbers {
 	uint32_t running, queued;
 };
 
-/* One end of the stream. Messages that are put are sent by ipc_flush. */
+/* One end of the stream. ipc_put only queues messages; ipc_flush sends them. */
 struct ipc_end {
 	int fd;
 	struct buf in, out;
 };
 
-/* Closes the stream and drops what isn't sent or read yet; closing twice is fine. */
+/* Close the stream and drop everything not yet sent or read; may be called twice. */
 void ipc_close(struct ipc_end *end);
 void ipc_put(struct ipc_end *end, enum ipc_type type, const void *body, size_t size);
 void ipc_put_tail(struct ipc_end *end, enum ipc_type type, const void *body, size_t size, const void *tail,
 		  size_t tail_size);
-/* sends: 0 if all is sent, 1 if some bytes remain for later, or -errno. */
+/* send queued messages: 0: all were sent; 1: some bytes remain; or -errno */
 int ipc_flush(struct ipc_end *end);
 /* Read messages that have arrived: 0, -EPIPE at the end of the stream, or -errno. */
 int ipc_fill(struct ipc_end *end);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Tokens: TITAN_TOKEN proves to a link which attempt makes a connection. A token is JOB.EPOCH.PROOF; the
- * proof is a hash over a secret of the worker. So nothing is stored for each attempt, and tokens stay valid
- * when link or keeper restart. A token says who asks; the master decides what may be asked.
+ * Job tokens: TITAN_TOKEN proves to a link which attempt makes a connection. A token is JOB.EPOCH.PROOF, where the
+ * proof is a hash over a secret of the worker. So nothing is stored for each attempt, and tokens stay valid when link
+ * or keeper restart. A token proves which job asks; the master decides what that job may ask for.
  */
 #ifndef TITAN_WORKER_JOB_TOKEN_H
 #define TITAN_WORKER_JOB_TOKEN_H

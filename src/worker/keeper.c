@@ -52,7 +52,7 @@ static int open_signals(void)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* By system call: the C library hides two signals that its own posix_spawn may have left ignored. */
+	/* By system call: the C library hides two signals, which its own posix_spawn may have left ignored. */
 	for (int number = 1; number < NSIG; number++)
 		syscall(SYS_rt_sigaction, number, by_default, NULL, (NSIG - 1) / 8);
 	sigemptyset(&wanted);
@@ -68,8 +68,8 @@ static enum err open_process(struct keeper *keeper, struct error *error)
 	int result;
 
 	/*
-	 * Descriptors 0 to 2 are replaced by dup2 in the link and in jobs, so the keeper's own must not be
-	 * among them.
+	 * The link and jobs replace descriptors 0 to 2 by dup2, so the keeper's own descriptors must have higher
+	 * numbers.
 	 */
 	do {
 		keeper->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -112,7 +112,7 @@ static enum err check_labels(const char *labels, struct error *error)
 	return ERR_NONE;
 }
 
-/* Open the best containment that this machine allows; if one was asked for by name, that one or an error. */
+/* Open the best containment that this machine allows; if one was chosen by name, open that one or fail. */
 static enum err open_cages(struct keeper *keeper, struct error *error)
 {
 	int result = keeper->options->containment == CONTAIN_PIDS ? spawn_try_own_pids() : 0;
@@ -200,8 +200,8 @@ static void keeper_close(struct keeper *keeper)
 }
 
 /*
- * Has the guardian been killed? A guardian never ends before its keeper otherwise. titan down must now find
- * this process, so it signs the lock file.
+ * Has the guardian been killed? It never ends before its keeper otherwise. Then this process signs the lock file, so
+ * that titan down finds it.
  */
 static void check_guardian(struct keeper *keeper)
 {
@@ -230,7 +230,7 @@ static void read_signals(struct keeper *keeper)
 	exits_reap(keeper);
 }
 
-/* Return when the loop must wake up even if nothing arrives. */
+/* The time at which the loop must wake up even if nothing arrives. */
 static int64_t next_due(const struct keeper *keeper)
 {
 	int64_t due_ns = exits_due(keeper), lease_ns = ledger_lease_end(keeper->ledger);
@@ -335,7 +335,7 @@ static bool at_end(struct keeper *keeper)
 		return false;
 	if (keeper->quit_ns == 0)
 		keeper->quit_ns = keeper->now_ns + (keeper->options->end_jobs ? 0 : QUIT_WAIT_NS);
-	/* All other attempts are results, or output, that the master doesn't have yet. */
+	/* All other attempts have only results or output that the master doesn't have yet. */
 	return keeper->count == ledger_running(keeper->ledger) || keeper->now_ns >= keeper->quit_ns;
 }
 
@@ -355,7 +355,7 @@ static void serve(struct keeper *keeper)
 	while (!at_end(keeper) && !may_take_place(keeper)) {
 		if (keeper->link_pid == 0 && keeper->now_ns >= keeper->link_restart_ns && !keeper->options->end_jobs)
 			keeper_link_start(keeper);
-		/* The spool is written before the link is told what depends on it. */
+		/* Write the spool before the link is told anything that depends on it. */
 		write_spool(keeper);
 		keeper_link_flush(keeper);
 		wait_for_events(keeper);
@@ -391,7 +391,7 @@ int keeper_run(const struct worker_options *options, struct error *error)
 	worker_log_to_file(options);
 	log_info("worker %s has %u slots and its state in %s", options->name, keeper.slots, keeper.path);
 	keeper.now_ns = clock_mono_ns();
-	check_guardian(&keeper);         /* the guardian may have been killed before this keeper began to watch it */
+	check_guardian(&keeper);         /* the guardian may have been killed before this keeper could notice */
 	if (options->end_jobs)
 		attempts_quit(&keeper, LIMIT_STOP_GRACE_MS);
 	serve(&keeper);

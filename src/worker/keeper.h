@@ -30,46 +30,46 @@ struct attempt {
 	uint64_t job, epoch, run;
 	char *strings;                   /* argv, environment and directory of the job; NULL after the start */
 	uint32_t argc, envc;
-	/* The attempt's space; NULL before the start, and once the master has the output. */
+	/* the attempt's space; NULL before the start, and after the master has all output */
 	struct space *space;
 	struct cage *cage;               /* the control group that the job runs in; NULL: none */
 	pid_t pid;
-	/* Pidfd of an attempt that another keeper started; -1: the process is our own child. */
+	/* pidfd of an attempt that another keeper started; -1: the process is a child of this keeper */
 	int pidfd;
 	struct spawner *late;            /* the memory of a start that hangs; NULL: the start doesn't hang */
 	struct attempt *late_next;
-	bool late_told;                  /* the log has reported that the start hangs */
+	bool late_told;                  /* the log has a line about the hanging start */
 	bool tried;                      /* the exec may have happened, so the attempt counts as started */
-	/* Errno of a start that hung and then failed; 0: the job runs, or the start still hangs. */
+	/* errno of a start that first hung and then failed; 0: the job runs, or its start still hangs */
 	int start_fault;
-	/* Pipe from which the attempt's init tells how the main process ended; -1: it has no init. */
+	/* pipe from which the attempt's init reports how the main process ended; -1: the attempt has no init */
 	int status_fd;
 	int64_t begun_ns;                /* time at which the job was started, monotonic clock */
-	/* boot-time clock before and after the start: the process began between them. */
+	/* boot-time clock before and after the start, between which the process began */
 	int64_t before_ns, after_ns;
-	/* Wall clock at the start; for another boot of the machine, as the clock said then. */
+	/* wall clock at the start, or for a start in another boot of the machine as it was then */
 	int64_t wall_ms;
 	uint8_t boot_id[16];             /* boot of the machine in which another keeper started the job */
 	bool other_boot;                 /* the job was started in another boot of the machine than the present one */
-	bool foreign;                    /* another keeper started the job, so its end is learned from its guardian */
+	bool foreign;                    /* another keeper started the job, so a guardian's record tells its end */
 	bool learned;                    /* the guardian's record of its end was found: status and usage are known */
 	bool dies;                       /* the job must die with its keeper, so the next keeper never adopts it */
-	/* How much output is kept; LOG_LOSSLESS: it comes through pipes, see drain.c. */
+	/* limit on kept output; LOG_LOSSLESS: the output comes through pipes, see drain.c */
 	uint64_t log_max;
 	uint64_t drained[2];             /* for a lossless job: bytes moved from each pipe into its file */
 	uint64_t synced[2];              /* bytes of each stream on the master's disk, whose space was given back */
-	/* Time before which draining isn't tried again, after a full disk; 0: drain now. */
+	/* draining isn't tried again before this time, because the disk was full; 0: drain now */
 	int64_t drain_ns;
-	bool alone;                      /* the job had an init, which has ended, so none of its processes is left */
-	bool gone;                       /* the main process has ended; other processes of the job may live */
+	bool alone;                      /* the job had an init, which has ended, so no process of the job is left */
+	bool gone;                       /* the main process has ended; other processes of the job may still live */
 	int status;                      /* wait status of the main process, valid when gone and known */
 	struct rusage usage;
 	int64_t gone_ns;
 	bool stuck;                      /* the attempt was killed long ago and a process of it still lives */
-	/* Time at which SIGKILL is sent; TIME_NEVER: nobody asked the attempt to end. */
+	/* time at which SIGKILL is sent; TIME_NEVER: the attempt wasn't asked to end */
 	int64_t kill_ns;
 	int last_signal;
-	/* Number of the attempt in the sequence of this keeper's results; 0: an earlier keeper's result. */
+	/* number of the result among this keeper's results; 0: an earlier keeper's result */
 	uint64_t ended_no;
 	bool acked, shipped;
 	struct ipc_exited exited;        /* the attempt's result, once it has ended */
@@ -95,11 +95,11 @@ struct keeper {
 	struct attempt *first;           /* list of all attempts */
 	size_t count;
 	uint64_t ended_count;            /* number of results of this keeper so far */
-	struct map pids;                 /* our children that are main processes: pid to attempt */
-	struct map strays;               /* our other children that were looked at: pid to struct stray */
+	struct map pids;                 /* children that are main processes: from pid to attempt */
+	struct map strays;               /* other children that were examined: from pid to struct stray */
 	struct pid_list children;
 	struct attempt *late;            /* list of attempts whose start hangs */
-	/* List of attempts that were asked to end or whose main process is gone, and that haven't ended yet. */
+	/* attempts that were asked to end or whose main process is gone, and that haven't ended yet */
 	struct attempt *closing;
 	uint32_t adopted;                /* number of running attempts with a pidfd */
 	uint32_t piped;                  /* number of attempts whose output comes through pipes */
@@ -113,21 +113,21 @@ struct keeper {
 	bool listed;                     /* the link has been told of all attempts */
 	bool ready_told;
 	struct ipc_numbers told;
-	/* Time at which messages held back for the link are sent; 0: none are held back. */
+	/* time at which delayed messages to the link are sent; 0: none are delayed */
 	int64_t link_flush_ns;
 	bool link_full;                  /* the link's socket took only a part of the messages */
 
 	bool unguarded;                  /* the keeper's guardian was killed */
 	bool quitting;
-	/* Time at which a quitting keeper exits even if some results aren't acknowledged. */
+	/* time at which a quitting keeper exits, even if some results aren't acknowledged */
 	int64_t quit_ns;
 	bool spool_failing;
 	int64_t refused_ns;              /* time at which the log last said that jobs can't be started; 0: never */
 };
 
 /*
- * Is this process a guardian of this worker: our own, which has another name for a moment while it becomes a
- * newer version, or an earlier one that stays for its last jobs?
+ * Is this process a guardian of this worker? It may be this keeper's, which has another name for a moment while it
+ * becomes a newer version, or an earlier one that stays for its last jobs.
  */
 static inline bool keeper_is_guardian(const struct keeper *keeper, pid_t pid)
 {
@@ -142,7 +142,7 @@ static inline bool attempt_may_be(const struct attempt *attempt, int64_t begun_n
 
 /* attempts.c */
 struct attempt *attempt_new(struct keeper *keeper, uint64_t job, uint64_t epoch, uint64_t run);
-/* Removes the attempt from all lists but the ledger. */
+/* Remove the attempt from all lists except the ledger's. */
 void attempt_free(struct keeper *keeper, struct attempt *attempt);
 void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const char *strings);
 /* Start as many queued attempts as slots, resources and lease allow. */
@@ -153,7 +153,7 @@ void attempts_enforce_lease(struct keeper *keeper);
 void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
-/* Note that none of the attempt's output is on this machine any more. */
+/* Note that no output of the attempt is left on this machine to send. */
 void attempt_is_shipped(struct attempt *attempt);
 /* Write the attempt's resources to the spool, right after its start record. */
 void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt);
@@ -167,27 +167,27 @@ void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fau
 /* Does this errno mean that the worker lacks something, so that the job isn't at fault? */
 bool attempt_lacks(int fault);
 void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome outcome, uint64_t code);
-/* Return when the attempt began, corrected for changes of the wall clock since; 0: it never began. */
+/* When the attempt began, corrected for changes of the wall clock since; 0: it never began. */
 int64_t attempt_began_ms(const struct attempt *attempt);
 
 /* exits.c */
-/* Put an attempt into the closing list, which exits_check looks after. */
+/* Put an attempt into the closing list, which exits_check works on. */
 void exits_close(struct keeper *keeper, struct attempt *attempt);
-void exits_reap(struct keeper *keeper);                                  /* handles our children that have ended */
+void exits_reap(struct keeper *keeper); /* handle children of the keeper that have ended */
 /* Handle an adopted attempt whose pidfd says that it has ended. */
 void exits_adopted(struct keeper *keeper, struct attempt *attempt);
-/* Look after the closing attempts: kill what is left, finish those that have ended. */
+/* Work on the closing attempts: kill what is left, finish those that have ended. */
 void exits_check(struct keeper *keeper);
 int64_t exits_due(const struct keeper *keeper);
 size_t exits_stuck(const struct keeper *keeper);
 void exits_free(struct keeper *keeper);
-/* Store how an attempt of another keeper ended, as recorded. */
+/* Set how an attempt of another keeper ended, as its guardian recorded it. */
 void exits_know(struct attempt *attempt, uint64_t status, uint64_t run_ns, uint64_t cpu_us, uint64_t rss_kib);
-/* Find out how a foreign attempt whose process is gone ended. False: its guardian has yet to record it. */
+/* Find out how a foreign attempt whose process is gone ended. False: its guardian hasn't recorded it yet. */
 bool exits_learn(struct keeper *keeper, struct attempt *attempt);
-/* Makes the result of an attempt of which no process is left. */
+/* Make the result of an attempt without processes. */
 void exits_finish(struct keeper *keeper, struct attempt *attempt);
-/* Send a signal to the attempt's processes outside its process group; return how many there were. */
+/* Send a signal to the attempt's processes outside its process group; return their number. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
 
 /* late_start.c */
@@ -196,20 +196,20 @@ void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *sp
 /* Note that the process of a hanging start has ended. */
 void late_gone(struct keeper *keeper, struct attempt *attempt);
 void late_kill(struct keeper *keeper, struct attempt *attempt, int fault);
-/* Take up the hanging starts that have gone on, and kill those that have hung for too long. */
+/* Continue with hanging starts that no longer hang, and kill those that have hung for too long. */
 void late_check(struct keeper *keeper);
 int64_t late_due(const struct keeper *keeper);
 
 /* drain.c */
-/* Make the pipes of a lossless attempt and return the job's ends; 0 or -errno. */
+/* Make the pipes of a lossless attempt and return the job's ends of them; 0 or -errno. */
 int drain_begin(struct keeper *keeper, struct attempt *attempt, int ret_fds[2]);
 /* Open the pipes that an earlier keeper made for the attempt. */
 void drain_claim(struct keeper *keeper, struct attempt *attempt);
 bool drain_wants(const struct keeper *keeper, const struct attempt *attempt, int stream);
 void drain_some(struct keeper *keeper, struct attempt *attempt, int stream);
 /*
- * Once nobody writes any more, move all that is left in the pipes and remove them. False: the disk is full,
- * try again.
+ * When no process writes any more, move all that is left in the pipes and remove them. False: the disk is full, try
+ * again.
  */
 bool drain_end(struct keeper *keeper, struct attempt *attempt);
 /* Move what is left in an attempt's pipes to its files and close the pipes. */
@@ -218,7 +218,7 @@ void drain_room(struct attempt *attempt, const struct ipc_room *room);
 int64_t drain_due(const struct keeper *keeper);
 
 /* log_room.c */
-/* Find out what an earlier keeper gave back of the attempt's files. */
+/* Find out which bytes of the attempt's files an earlier keeper gave back. */
 void room_claim(struct attempt *attempt);
 void room_give_back(struct keeper *keeper, const struct ipc_room *room);
 void room_punch(int fd, uint64_t from, uint64_t until);
@@ -231,7 +231,7 @@ bool recover_rewrite(struct keeper *keeper);
 /* keeper_link.c */
 void keeper_link_start(struct keeper *keeper);
 void keeper_link_died(struct keeper *keeper);
-/* Tell the process that started this worker, once, that the worker is ready. */
+/* Report once, to the process that started this worker, that the worker is ready. */
 void keeper_tell_ready(struct keeper *keeper);
 void keeper_link_read(struct keeper *keeper);
 void keeper_link_flush(struct keeper *keeper);

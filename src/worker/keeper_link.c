@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The keeper's side of its link: a child process that may die at any time and is started again. A new link is
- * told of all attempts; results that the old one hadn't passed on are sent again.
+ * The keeper's side of its link, a child process that may die at any time and is started again. A new link is told of
+ * all attempts; results that the old one didn't pass on are sent again.
  */
 #include "worker/keeper.h"
 
@@ -24,14 +24,14 @@
 #define PATIENCE_NS      (2 * NS_PER_MS) /* longest delay of a message that waits to be sent together with others */
 /* A message may be delayed while at least this many attempts per slot are queued. */
 #define QUEUED_ENOUGH    4
-/* From this many bytes on, messages are sent at once: the cost of a send is amortised. */
+/* With this many bytes or more, messages are sent at once, because the cost of sending is shared by many. */
 #define COMPANY_BYTES    4096
 #define LINK_FD          3
 #define LINK_VARIABLES   11
 
 extern char **environ;
 
-/* Build the link's environment: the keeper's own, plus variables that tell the link about its worker. */
+/* Build the link's environment: the keeper's own, and variables that describe the worker. */
 static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES][PATH_MAX + 32])
 {
 	const struct worker_options *options = keeper->options;
@@ -63,8 +63,8 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 }
 
 /*
- * In the child: pass on the socket as LINK_FD and the keeper's stderr, close all other descriptors, and exec
- * the link. The link dies with the keeper.
+ * In the child: pass the socket on as LINK_FD and keep stderr, close all other descriptors, and exec the link. The link
+ * dies with the keeper.
  */
 static _Noreturn void become_link(const char *const *argv, char **envp, int fd, int null_fd, pid_t keeper_pid)
 {
@@ -81,7 +81,7 @@ static _Noreturn void become_link(const char *const *argv, char **envp, int fd, 
 	_exit(127);
 }
 
-/* Send the list of all attempts, then what is known of each. */
+/* Send the list of all attempts, then what is known about each. */
 static void tell_everything(struct keeper *keeper)
 {
 	const struct ipc_inventory end = { 0 };
@@ -265,7 +265,7 @@ void keeper_link_died(struct keeper *keeper)
 	keeper->listed = false;
 }
 
-/* Kill a link that can't be talked to any more; the next one starts when it has been reaped. */
+/* Kill a link whose socket has failed; the next one starts when this one has been reaped. */
 static void give_up(struct keeper *keeper)
 {
 	ipc_close(&keeper->link);
@@ -281,8 +281,8 @@ void keeper_link_read(struct keeper *keeper)
 }
 
 /*
- * May a message to the link be delayed? Each send wakes three processes. While enough attempts are queued
- * here, the answer isn't urgent, so messages wait a little to be sent together.
+ * May a message to the link be delayed? Each send wakes three processes. While enough attempts are queued here, the
+ * master's answer isn't urgent, so messages wait a little to be sent together.
  */
 static bool may_delay_flush(struct keeper *keeper)
 {

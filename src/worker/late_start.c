@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starts that hang because the job's directory, program or interpreter lies on a file system that doesn't
- * answer. Such an attempt keeps its slot and its process, and the master isn't told that it has started. In
- * the end the job runs late, or the start fails, or the process is killed: at once when the job is asked to
- * end, else after a limit.
+ * Starts that hang because the job's directory, program or interpreter is on a file system that doesn't answer. Such an
+ * attempt keeps its slot and its process, and isn't reported as started. In the end the job runs late, or the start
+ * fails, or the process is killed: at once when the job is asked to end, otherwise after a time limit.
  */
 #include "worker/keeper.h"
 
@@ -16,8 +15,8 @@
 #include "proto/limits.h"
 #include "worker/spawn.h"
 
-#define WARN_NS      (5 * NS_PER_S)      /* starts on a busy machine are slow, too, so no warning before this */
-/* Time between looks at a start that hangs, a quarter of the time that it has hung already. */
+#define WARN_NS      (5 * NS_PER_S)      /* starts on a busy machine are slow as well, so warn only after this time */
+/* Time between two checks of a hanging start: a quarter of the time that it has hung, and at least this. */
 #define LOOK_MIN_NS  (10 * NS_PER_MS)
 #define LOOK_MAX_NS  (250 * NS_PER_MS)
 
@@ -30,7 +29,7 @@ void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *sp
 {
 	struct spawn_texts texts = { .strings = attempt->strings };
 
-	/* The process uses the memory of its start until its exec: the next start allocates its own. */
+	/* The process uses the memory of its start until its exec, so the next start gets memory of its own. */
 	texts.pointers = keeper->pointers;
 	keeper->pointers = (struct buf){ 0 };
 	env_leave(&keeper->env, &texts.facts, &texts.list);
@@ -41,7 +40,7 @@ void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *sp
 	keeper->late = attempt;
 }
 
-/* Take up a start that no longer hangs: the job runs, failed to start, or was killed. */
+/* Finish a start that no longer hangs: the job runs, failed to start, or was killed. */
 static void late_done(struct keeper *keeper, struct attempt *attempt)
 {
 	struct attempt **at = &keeper->late;
@@ -55,7 +54,7 @@ static void late_done(struct keeper *keeper, struct attempt *attempt)
 	if (attempt->start_fault == 0)
 		attempt->start_fault = fault;
 	if (attempt->start_fault)
-		return;                  /* the start failed: its process is ending or has ended */
+		return;                  /* the start failed: its process ends or has ended */
 	attempt->tried = true;
 	keeper_link_started(keeper, attempt);
 }
@@ -66,7 +65,7 @@ void late_gone(struct keeper *keeper, struct attempt *attempt)
 		late_done(keeper, attempt);
 }
 
-/* Take up the starts that no longer hang. */
+/* Finish the starts that no longer hang. */
 static void late_finish(struct keeper *keeper)
 {
 	struct attempt *next;
@@ -108,7 +107,10 @@ void late_check(struct keeper *keeper)
 	}
 }
 
-/* Nothing tells that a program runs at last, so the keeper looks. A process that was killed has a SIGCHLD. */
+/*
+ * Nothing signals that a program runs at last, so the keeper checks now and then. A process that was killed causes a
+ * SIGCHLD.
+ */
 static int64_t next_look(const struct keeper *keeper, const struct attempt *attempt)
 {
 	int64_t wait_ns = (keeper->now_ns - attempt->begun_ns) / 4;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The ledger owns its entries but not what their owner pointers lead to. Every entry is in the list of its
- * phase and in the chain of its job, newest epoch first. It never reads a clock: callers pass the time.
+ * The ledger owns its entries, but not what their owner pointers point to. Every entry is in the list of its phase and
+ * in the chain of its job, newest epoch first. The ledger never reads a clock: callers pass the time.
  */
 #include "worker/ledger.h"
 
@@ -22,7 +22,7 @@ struct phase_list {
 
 struct ledger {
 	uint32_t slots;
-	/* The resources that the worker offers, and how much of them running attempts use. */
+	/* the resources that the worker offers, and the amounts that running attempts use */
 	struct resource_list offers;
 	int64_t lease_until_ns;
 	struct map jobs;                 /* maps a job's number to the item of its newest epoch */
@@ -140,10 +140,7 @@ void ledger_ask(struct ledger *ledger, struct ledger_entry *entry, const struct 
 		resources_take(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count);
 }
 
-/*
- * May the entry start as far as other epochs of its job are concerned? It must be the newest, and no older
- * one may be running.
- */
+/* Do the other epochs of its job allow the entry to start? It must be the newest, and no older one may be running. */
 static bool alone(const struct ledger *ledger, const struct ledger_entry *entry)
 {
 	const struct item *item = newest(ledger, entry->job);

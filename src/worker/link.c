@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The link: one thread with a loop between the keeper's socket and the master's. It keeps no state that
- * matters: everything can be rebuilt from what the keeper has and what the master acknowledged. Without a
- * master it tries to connect for ever; without its keeper it ends.
+ * The link: one thread with a loop between the keeper's socket and the master's. It has no state that would be missed:
+ * everything can be rebuilt from the keeper's and the master's. Without a master it tries to connect for ever; without
+ * its keeper it ends.
  *
- * HELLO and heartbeats tell the master that the worker lives, and the keeper has to prove that: each is sent
- * only when the keeper has answered every PING and LEASE so far. Every lease is such a question, so an idle
- * keeper wakes up once per heartbeat.
+ * HELLO and heartbeats tell the master that the worker lives, which the keeper must prove: each is sent only when the
+ * keeper has answered every PING and LEASE so far. Every lease asks the keeper, so an idle keeper wakes up once per
+ * heartbeat.
  */
 #include "worker/link.h"
 
@@ -40,7 +40,7 @@ static void retry_later(struct link *link)
 	if (link->retry_s > RETRY_MAX_S)
 		link->retry_s = link->retry_s >= 2. * RETRY_DENIED_S ? RETRY_DENIED_S : RETRY_MAX_S;
 	ev_timer_stop(link->loop, &link->retry);
-	/* Nobody can be dialled through a bridge; a new one comes by itself. */
+	/* The master can't be dialled if it comes through bridges; it makes a new bridge by itself. */
 	if (link_is_bridged(link) && link->bridge_fd < 0)
 		return;
 	ev_timer_set(&link->retry, link->retry_s * jitter, 0.);
@@ -55,7 +55,7 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 		link_frame(link, frame);
 }
 
-/* Forget the connection to the master, and all that belongs to it. */
+/* Close the connection to the master and forget everything that belongs to it. */
 static void drop_connection(struct link *link)
 {
 	link->conn = NULL;
@@ -75,7 +75,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 	if (link->welcome || link->retry_s == 0. || (why && why->code == ERR_DENIED))
 		log_warn_limited("the connection to the master was lost%s%s", why ? ": " : "", why ? why->text : "");
 	drop_connection(link);
-	/* A refused key stays refused until somebody acts, so don't knock at the door all the time. */
+	/* A refused key stays refused until a person acts, so try again only seldom. */
 	if (why && why->code == ERR_DENIED)
 		link->retry_s = RETRY_DENIED_S;
 	retry_later(link);
@@ -101,14 +101,14 @@ static void say_hello(struct link *link)
 	link_inventory(link);
 }
 
-/* Begin to connect to the master on another machine; NULL: it failed, as error says. */
+/* Begin to connect to a master on another machine; NULL: error has the reason. */
 static struct transport *connect_remote(struct link *link, struct error *error)
 {
 	struct transport *transport;
 	struct key key;
 	int fd;
 
-	/* The file is read each time: a new key takes effect without a restart of the worker. */
+	/* Read the key's file each time, so that a new key takes effect without a restart of the worker. */
 	if (keyfile_read(link->options->key_path, &key, error) != ERR_NONE ||
 	    dial_start(link->options->address, link->dials++, &fd, error) != ERR_NONE ||
 	    transport_tls_connect(fd, key.identity, key.secret, &transport, error) != ERR_NONE)
@@ -136,7 +136,7 @@ static void connect_now(struct link *link)
 	struct transport *transport;
 	struct error error = { 0 };
 
-	/* The keeper hasn't answered since an earlier connection, so don't tell a master that this worker lives. */
+	/* The keeper hasn't answered since an earlier connection, so don't tell the master that this worker lives. */
 	if (!keeper_answers(link)) {
 		retry_later(link);
 		return;
@@ -151,7 +151,10 @@ static void connect_now(struct link *link)
 	link->hello_ns = clock_mono_ns();
 	link_forget_contexts(link);
 	link->conn = conn_open(link->conns, transport, &conn_ops, link);
-	/* The same user owns the socket and this process, or the peer knows our key: it may send frames of full size. */
+	/*
+	 * The peer's identity is checked: the same user owns the socket, or the peer knows the key. So it may send
+	 * frames of full size.
+	 */
 	conn_set_max_body(link->conn, LIMIT_FRAME_MAX);
 	link->hello_owed = true;
 	ask_keeper(link, IPC_PING, NULL, 0);
@@ -169,7 +172,7 @@ static void retry_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	connect_now(timer->data);
 }
 
-/* A bridge has come: the master has lost the connection before it, if there was one. */
+/* A new bridge has come, so the master has lost the connection before it, if there was one. */
 static void bridge_come_cb(struct link *link)
 {
 	struct conn *old = link->conn;
@@ -187,17 +190,14 @@ void link_lease(struct link *link, int64_t sent_ns)
 {
 	const struct ipc_lease lease = { sent_ns + link->lease_ns };
 
-	/* The master echoes times that this link has sent, so a time in the future is not valid. */
+	/* The master echoes times that this link has sent; a time in the future is invalid. */
 	if (!link->welcome || sent_ns > clock_mono_ns())
 		return;
 	link->echo_ns = clock_mono_ns();
 	ask_keeper(link, IPC_LEASE, &lease, sizeof(lease));
 }
 
-/*
- * List the jobs whose processes can't be killed. The list is in the arena of the frame being read, which
- * isn't needed here.
- */
+/* List the jobs whose processes can't be killed, in the arena of the present frame. */
 static struct u64_list stuck_jobs(struct link *link)
 {
 	struct u64_list list = { 0 };
@@ -257,7 +257,9 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 	(void)events;
 	if (!link->conn)
 		return;
-	/* Keep the connection, so that output still flows; the master counts the worker as silent. */
+	/*
+	 * Keep the connection, so that output still flows; without heartbeats the master counts the worker as silent.
+	 */
 	if (!keeper_answers(link)) {
 		if (!link->keeper_silent)
 			log_warn("the keeper (process %" PRIu64 ") doesn't respond: no heartbeats are sent until it "

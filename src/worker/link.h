@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Internals of the link. link.c: the process, its loop and its connection; link_master.c: frames from the
- * master; link_keeper.c: messages from the keeper, and the table of attempts; ship.c: output; ship_watch.c:
- * the files it is read from; system.c: load.
+ * Internals of the link. link.c: the process, its loop and its connection; link_master.c: frames from the master;
+ * link_keeper.c: messages from the keeper, and the table of attempts; ship.c: output; ship_watch.c: when output files
+ * are read; system.c: load.
  */
 #ifndef TITAN_WORKER_LINK_H
 #define TITAN_WORKER_LINK_H
@@ -29,23 +29,23 @@ struct stream {                          /* one output file of an attempt: stdou
 	int fd;                          /* descriptor of the output file; -1: it isn't open */
 	int watch;                       /* number of the inotify watch; -1: none */
 	uint64_t size;                   /* final size of the file; UINT64_MAX while it may grow */
-	/* offsets: given to the connection, received by the master, on the master's disk. */
+	/* offsets: sent on this connection, received by the master, on the master's disk */
 	uint64_t sent, received, synced;
 	uint64_t tail;                   /* offset at which the kept end of the output begins; 0: not known yet */
 	uint64_t left_out;               /* bytes before tail that were never sent */
 	uint64_t seen;                   /* size of the file when it was last looked at, while the job runs */
-	/* offsets: the file was given back before given; bytes that won't be kept were given back up to cut. */
+	/* offsets: bytes before given were given back as a hole; bytes that won't be kept were given back up to cut */
 	uint64_t given, cut;
-	/* Offset up to which bytes that won't be kept were sent for live viewing or skipped. */
+	/* offset up to which bytes that won't be kept were sent as live tail or skipped */
 	uint64_t passed;
 };
 
-struct held {                            /* an attempt that the keeper has, as the link knows it */
+struct held {                            /* an attempt of the keeper, as the link knows it */
 	struct held *prev, *next;        /* links in the list of all attempts */
 	struct held *older;              /* next older epoch of the same job */
 	uint64_t job, epoch, run, space;
-	uint64_t log_max;                /* how much output is kept, as in job_spec */
-	/* The attempt runs, and the beginning of its output that is kept has been sent. */
+	uint64_t log_max;                /* limit on kept output, as in job_spec */
+	/* the attempt runs, and the kept beginning of its output has been sent */
 	bool over;
 	enum attempt_phase phase;
 	struct rec_started started;
@@ -54,7 +54,7 @@ struct held {                            /* an attempt that the keeper has, as t
 	bool acked;
 	bool stuck;                      /* the attempt was killed, and a process of it lives on */
 	struct stream streams[2];
-	struct held *look_next;          /* next in the list of attempts whose files changed and are looked at soon */
+	struct held *look_next;          /* next in the list of attempts whose files have changed */
 	bool to_look;
 	struct held *ship_next;          /* next in the queue of attempts with output to send */
 	bool shipping;
@@ -75,8 +75,8 @@ struct link {
 	int64_t hello_ns, echo_ns, lease_ns;
 	double retry_s;
 	unsigned dials;                  /* connections begun to a master on another machine */
-	struct listener *bridges;        /* where bridges come in, if the master can't be dialled */
-	int bridge_fd;                   /* the newest bridge that isn't used yet; -1: none */
+	struct listener *bridges;        /* listens for bridges, if the master can't be dialled */
+	int bridge_fd;                   /* the newest unused bridge; -1: none */
 	void (*bridge_come_cb)(struct link *link);
 	struct rand_state rand;
 	struct ev_timer retry, heartbeat;
@@ -84,16 +84,16 @@ struct link {
 	struct ev_io keeper_read, keeper_write;
 	struct ipc_end keeper;
 	bool listed;                     /* the keeper has sent its whole inventory to this link */
-	uint64_t asked, answered;        /* number of PINGs and LEASEs sent to the keeper, and of PONGs received */
-	/* Whether HELLO or a heartbeat is to be sent as soon as the keeper has answered. */
+	uint64_t asked, answered; /* number of PINGs and LEASEs sent to the keeper, and of PONGs received from it */
+	/* HELLO or a heartbeat is sent as soon as the keeper has answered */
 	bool hello_owed, beat_owed;
-	bool keeper_silent;              /* the keeper didn't answer before the last heartbeat, and the log says so */
+	bool keeper_silent;              /* the keeper didn't answer before the last heartbeat, which was logged */
 	size_t stuck_count;
 	struct ipc_numbers numbers;
 	struct system_load load;
 	uint64_t start_us;               /* moving average of the time from assignment to process, in microseconds */
 
-	struct map jobs;                 /* maps a job's number to the held of its newest epoch */
+	struct map jobs;                 /* from a job's number to the held of its newest epoch */
 	struct held *first;
 	struct arena arena;              /* memory of the frame being read */
 	struct shared_context {
@@ -101,7 +101,7 @@ struct link {
 		/* a context as the master sent it; its bytes are in the field arena */
 		struct rec_run_context said;
 		bool understood;
-	} contexts[LIMIT_WORKER_CONTEXTS];       /* the contexts of this connection, by slot */
+	} contexts[LIMIT_WORKER_CONTEXTS];       /* the contexts of this connection by slot */
 	char machine[HOST_ID_SIZE];
 	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
 	struct buf started, done;
@@ -114,7 +114,7 @@ struct link {
 	struct held *young_first, *young_last;
 	uint64_t in_flight;              /* bytes of output sent and not yet received by the master */
 	int inotify_fd;
-	struct map watches;              /* maps the number of an inotify watch to the held that owns the file */
+	struct map watches;              /* from the number of an inotify watch to the held with that file */
 	struct ev_io watch_read;
 	struct ev_timer young_timer, coalesce;
 	struct ev_timer live_tail;         /* timer, runs while any attempt's output is over the kept beginning */
@@ -134,11 +134,11 @@ void link_beat(struct link *link);                       /* send a heartbeat now
 void link_keeper_answered(struct link *link);            /* called when a PONG arrived from the keeper */
 
 /* link_bridge.c */
-bool link_is_bridged(const struct link *link);           /* does the master come to us? */
-/* Listen for bridges, if the link is bridged; come_cb is called when one has come. */
+bool link_is_bridged(const struct link *link);           /* does the master come to this worker through bridges? */
+/* If the link is bridged, listen for bridges; come_cb is called for each new one. */
 bool link_bridge_open(struct link *link, void (*come_cb)(struct link *link), struct error *error);
 void link_bridge_close(struct link *link);
-/* Begin TLS over the newest bridge. NULL without an error: none has come. */
+/* Begin TLS over the newest bridge. NULL without an error: there is none. */
 struct transport *link_bridge_take(struct link *link, struct error *error);
 
 /* link_master.c */
@@ -165,14 +165,14 @@ void ship_again(struct link *link, const struct rec_credit *credit);
 void ship_reset(struct link *link);
 void ship_pump(struct link *link);
 void ship_forget(struct link *link, struct held *held);
-bool ship_sent(const struct held *held);         /* true: the attempt has ended and all of its output has been sent */
+bool ship_sent(const struct held *held); /* true: the attempt has ended and all output that is kept has been sent */
 /* true: as ship_sent, and the master has confirmed that all output is on its disk */
 bool ship_synced(const struct held *held);
 /* Put an attempt into the queue of those that may have output to send. */
 void ship_enqueue(struct link *link, struct held *held);
 
-/* ship_room.c: gives back the parts of growing files that nobody will read any more */
-/* Note how much output the keeper gave back before this link started: the master has it. */
+/* ship_room.c: gives back the parts of growing files that won't be read any more */
+/* Set how much output the keeper gave back before this link started: the master has those bytes. */
 void ship_known(struct link *link, struct held *held, const uint64_t synced[2]);
 void ship_look_soon(struct link *link, struct held *held);       /* note that the attempt's files have changed */
 void ship_look(struct link *link, struct held *held);
@@ -180,7 +180,7 @@ void ship_look_at_all(struct link *link);                        /* look at all 
 void ship_look_never(struct link *link, struct held *held);
 void ship_give_back(struct link *link, struct held *held);
 
-/* Return how many bytes of the attempt's output are kept: of its beginning, and in all. */
+/* Number of bytes of the attempt's output that are kept: of its beginning, and in all. */
 uint64_t ship_head(const struct held *held);
 uint64_t ship_max(const struct held *held);
 
@@ -191,10 +191,10 @@ void ship_close(struct link *link);
 void ship_started(struct link *link, struct held *held);
 void ship_not_young(struct link *link, struct held *held);
 bool ship_open_stream(struct link *link, struct held *held, int number);
-/* Watch an output file. Called before reading it, so that no later write goes unnoticed. */
+/* Watch an output file. Call it before reading the file, so that no later write goes unnoticed. */
 void ship_watch(struct link *link, struct held *held, int number);
 void ship_unwatch(struct link *link, struct stream *stream);
-/* Begin to show the newest output: the beginning that is kept has been sent. */
+/* Begin to send the newest output as live tail, because the kept beginning has been sent. */
 void ship_begin_live_tail(struct link *link, struct held *held);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bridges: connections that the master makes through ssh, because nobody can dial it. They come to a socket in the worker's
- * directory. The worker then speaks TLS with its key as if it had dialled, so a bridge proves nothing and needs no
- * trust. The master makes a new bridge when it has lost the old one, so the newest one counts.
+ * Bridges: connections that the master makes through ssh to a worker, because the worker can't reach the master. They
+ * arrive at a socket in the worker's directory. The worker then speaks TLS with its key as if it had dialled, so a
+ * bridge proves nothing and needn't be trusted. The master makes a new bridge when it has lost the old one, so only the
+ * newest one counts.
  */
 #include "worker/link.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Messages from the keeper, and the link's table of attempts that they build. A result is sent again on every
- * new connection until the master acknowledges it, and never before the output that belongs to it.
+ * Messages from the keeper, which build the link's table of attempts. A result is sent again on every new connection
+ * until the master acknowledges it, and never before the output that belongs to it.
  */
 #include "worker/link.h"
 
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "proto/limits.h"
 
-/* Most attempts in HELLO: the master limits its size before it knows the peer. */
+/* Most attempts in HELLO itself, which must be small because the master doesn't know the peer yet. */
 #define HELLO_HELD     50u
 #define INVENTORY_HELD 4000u
 #define ITEMS_MAX      500u
@@ -212,7 +212,7 @@ bool link_keeper_read(struct link *link)
 	return result == 0;
 }
 
-/* Write the next attempts that the master has to hear of to out, at most max; *at moves on. */
+/* Write the next attempts that the master must be told of to out, at most max; *at is moved past them. */
 static size_t list_held(struct held **at, struct rec_held *out, size_t max)
 {
 	size_t count = 0;

@@ -46,8 +46,8 @@ static bool is_below(struct slice path, const char *dir)
 }
 
 /*
- * Drop the submitter's variables and directory unless it was on this machine: elsewhere they mean nothing. Also drop a
- * directory that belongs to an attempt, because it is emptied and given to the next attempt.
+ * Drop the submitter's variables and directory unless they are of this machine: elsewhere they mean nothing. Also drop
+ * a directory that belongs to an attempt, because that is emptied and used by the next attempt.
  */
 static void context_localize(const struct link *link, struct rec_run_context *said)
 {
@@ -60,7 +60,7 @@ static void context_localize(const struct link *link, struct rec_run_context *sa
 }
 
 /*
- * Keep a context (what jobs of a submit share) in its slot. If it can't be read, the attempts that name the slot
+ * Keep a context (what the jobs of a submit share) in its slot. If it can't be decoded, attempts that name the slot
  * fail.
  */
 static void on_context(struct link *link, const struct msg_context *msg)
@@ -83,7 +83,7 @@ static void on_context(struct link *link, const struct msg_context *msg)
 		context_localize(link, &context->said);
 }
 
-/* Add to the specification what the job shares with others. number: slot + 1, or 0 if it shares nothing. */
+/* Add the shared context to the specification. number: slot + 1; 0: the job has none. */
 static bool complete(struct link *link, uint64_t number, struct rec_job_spec *spec)
 {
 	if (number == 0)
@@ -94,7 +94,7 @@ static bool complete(struct link *link, uint64_t number, struct rec_job_spec *sp
 	return true;
 }
 
-/* Build the strings of a SPAWN message. If the specification is bad, there is no argv, and the attempt can't start. */
+/* Build the strings of a SPAWN message. A faulty specification gives no argv, so the attempt fails to start. */
 static void flatten(struct link *link, const struct rec_assign *assign, struct ipc_spawn *spawn)
 {
 	struct slice bytes = assign->spec;
@@ -124,7 +124,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 		add_string(&link->strings, spec.env.at[i]);
 	spawn->envc = (uint32_t)spec.env.n;
 	spawn->log_max = spec.log_max;
-	/* An exclusive job must not be left running unseen, so it has to die with its keeper. */
+	/* An exclusive job must not run without being watched, so it dies with its keeper. */
 	if (spec.mode == EXEC_EXCLUSIVE)
 		spawn->flags = SPAWN_EXCLUSIVE | SPAWN_DIES;
 	if (spec.worker_death == DEATH_KILL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Punches holes into the output files of running attempts where the bytes won't be read any more: what the
- * master has on its disk, and the part of too much output that isn't kept. The link says which bytes these
- * are; the keeper checks whose file it is by now. On a file system without holes the file just grows.
+ * Punches holes into the output files of running attempts for bytes that won't be read any more: those on the master's
+ * disk, and the part of too much output that isn't kept. The link says which bytes these are; the keeper checks which
+ * attempt has the file by now. On a file system without holes the file just grows.
  */
 #include "worker/keeper.h"
 
@@ -29,7 +29,7 @@ void room_claim(struct attempt *attempt)
 	for (int i = 0; i < 2; i++) {
 		off_t data = lseek(file_of(attempt, i), 0, SEEK_DATA);
 
-		/* The file has no data left, only a hole: everything before its end was given back. */
+		/* No data is left in the file, only a hole: everything before its end was given back. */
 		if (data < 0)
 			data = lseek(file_of(attempt, i), 0, SEEK_END);
 		attempt->synced[i] = data > 0 ? (uint64_t)data : 0;
@@ -41,7 +41,7 @@ void room_give_back(struct keeper *keeper, const struct ipc_room *room)
 	struct ledger_entry *entry = ledger_find(keeper->ledger, room->job, room->epoch);
 	struct attempt *attempt = entry ? entry->owner : NULL;
 
-	/* The files of an ended attempt are released whole, and soon. */
+	/* The files of an ended attempt are released as a whole soon. */
 	if (!attempt || !attempt->space || entry->phase != PHASE_RUNNING)
 		return;
 	if (attempt->log_max == LOG_LOSSLESS) {

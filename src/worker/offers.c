@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finds what this machine offers. Limits of its control group lower the machine's own figures. */
+/*
+ * Finds the resources that this machine offers; limits of the worker's control group lower the machine's own numbers.
+ */
 #include "worker/offers.h"
 
 #include <fcntl.h>

@@ -6,9 +6,8 @@
 #include "proto/resource.h"
 
 /*
- * Find the worker's resources. given: NAME=N with commas in between, or NULL. If cpus or memory aren't given,
- * take what the machine has, or as much of it as this process may use. text: the result, in the form of
- * given.
+ * Find the worker's resources. given: NAME=N with commas in between, or NULL. If cpus or memory aren't given, use those
+ * of the machine, or as much of them as this process may use. text: the result in the same form.
  */
 enum err offers_find(const char *given, struct resource_list *ret, char text[LIMIT_RESOURCES_TEXT_MAX],
 		     struct error *error);

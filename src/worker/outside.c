@@ -52,7 +52,7 @@ bool worker_signal(const char *path, int number)
 	lock_path(path, lock);
 	if (worker_is_served(path) && io_read_file(AT_FDCWD, lock, 64, &text) == 0 &&
 	    sscanf(buf_cstr(&text), "%d %" SCNd64, &pid, &begun_ns) == 2 && (pidfd = pidfd_open(pid, 0)) >= 0) {
-		/* Open the pidfd first, then check that the process is still the one that signed the lock. */
+		/* Open the pidfd first, then check that it is still the process that signed the lock. */
 		sent = tree_stat(pid, &stat) && stat.begun_ns == begun_ns && pidfd_send_signal(pidfd, number, NULL, 0) == 0;
 		close(pidfd);
 	}
@@ -72,8 +72,8 @@ size_t worker_left_processes(const char *path)
 	if (fd < 0)
 		return 0;
 	/*
-	 * A process in the middle of an exec shows no mark, so look several times before believing that there
-	 * is none.
+	 * A process in the middle of an exec shows no mark, so search several times before concluding that there is
+	 * none.
 	 */
 	for (int look = 0; look < LOOKS && found == 0 && home_mark(fd, mark) == 0; look++) {
 		if (look > 0)

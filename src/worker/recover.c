@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Takes over what an earlier keeper of this worker left: results to send again, running processes to adopt,
- * stray processes to kill. Done before the first link starts.
+ * Takes over what an earlier keeper of this worker left: results to send again, running processes to adopt, orphans to
+ * kill. Done before the first link starts.
  */
 #include "worker/keeper.h"
 
@@ -179,9 +179,9 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 }
 
 /*
- * Is this pid still the process that was started for the attempt? Returns its pidfd, or -1. The pidfd is
- * opened before the checks, so the process can't change in between. A process that has ended counts as long
- * as its guardian hasn't recorded its end.
+ * Is this pid still the process that was started for the attempt? Return its pidfd, or -1. The pidfd is opened before
+ * the checks, so that the process can't change in between. A process that has ended counts until its guardian has
+ * recorded its end.
  */
 static int find_process(const struct keeper *keeper, const struct attempt *attempt)
 {
@@ -202,8 +202,8 @@ static int find_process(const struct keeper *keeper, const struct attempt *attem
 }
 
 /*
- * Kill a job that should have died with its keeper. Its session is killed at once; other processes with its
- * mark go with the other orphans. Waits until the main process is gone, or gives up.
+ * Kill a job that should have died with its keeper. Its session is killed at once; other processes with its mark are
+ * killed with the other orphans. Waits until the main process is gone, or gives up.
  */
 static void kill_undead(struct keeper *keeper, const struct attempt *attempt, int pidfd)
 {
@@ -232,7 +232,7 @@ static bool has_ended(int pidfd)
 	return poll(&gone, 1, 0) > 0;
 }
 
-/* Adopt a running attempt of an earlier keeper; also one that has ended and whose guardian hasn't recorded that yet. */
+/* Adopt a running attempt of an earlier keeper, or one that has ended without a guardian's record so far. */
 static bool adopt(struct keeper *keeper, struct attempt *attempt)
 {
 	int pidfd = find_process(keeper, attempt);
@@ -250,8 +250,8 @@ static bool adopt(struct keeper *keeper, struct attempt *attempt)
 }
 
 /*
- * Kill all processes that bear this worker's mark and belong to no adopted attempt; return how many. One pass
- * over all processes.
+ * Kill all processes that have this worker's mark and belong to no adopted attempt; return their number. One pass over
+ * all processes.
  */
 static size_t kill_orphans(struct keeper *keeper)
 {
@@ -302,7 +302,7 @@ static void sweep_orphans(struct keeper *keeper)
 		log_error("%zu processes that an earlier keeper left behind can't be killed", found);
 }
 
-/* Open the attempt's files, if anything in them is still needed. */
+/* Open the attempt's files if anything in them is still needed. */
 static void claim(struct keeper *keeper, struct attempt *attempt)
 {
 	bool running = attempt->entry && attempt->entry->phase == PHASE_RUNNING;
@@ -343,7 +343,7 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 		next = attempt->next;
 		if (attempt->entry && attempt->entry->phase == PHASE_RUNNING && attempt->pidfd < 0) {
 			if (!attempt->learned)
-				/* The attempt's run time is unknown: only a record could tell it. */
+				/* The attempt's run time is unknown, because there is no record. */
 				attempt->gone_ns = attempt->begun_ns;
 			exits_learn(keeper, attempt);
 			exits_finish(keeper, attempt);
@@ -352,8 +352,8 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 		}
 	}
 	/*
-	 * The guardians' records are in the spool now. The file is kept while adopted jobs run, whose ends
-	 * will be added to it.
+	 * The spool now has the guardians' records. The file is kept while adopted jobs run, whose ends will be added
+	 * to it.
 	 */
 	if (recover_rewrite(keeper) && keeper->adopted == 0)
 		ends_clear(keeper->dir_fd);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sends output to the master, by offset, from the files that jobs write. ship_watch.c says when a growing
- * file is read. At most a window of bytes is on its way. Files are never changed here; ship_room.c says what
- * may be given back. If a job writes more than is kept, the beginning is sent as it comes and the end after
- * the job has ended; the part in between is never sent, and the master counts it. All output of a lossless
- * job is sent.
+ * Sends output to the master, by offset, from the files that jobs write. ship_watch.c decides when a growing file is
+ * read. At most a window of bytes is on its way. Files are never changed here; ship_room.c decides what may be given
+ * back. If a job writes more than is kept, the beginning is sent as it comes and the end after the job has ended; the
+ * part in between is never sent, and the master counts it. All output of a lossless job is sent.
  */
 #include "worker/link.h"
 
@@ -68,7 +67,7 @@ uint64_t ship_head(const struct held *held)
 	return held->log_max ? held->log_max / 4 * 3 : LIMIT_LOG_JOB_HEAD;
 }
 
-/* Return how many more bytes of the kept beginning may be sent; for an ended job whose output fits, of all output. */
+/* Number of further bytes of the kept beginning that may be sent; for an ended job whose output fits, of all output. */
 static uint64_t room_of(const struct held *held)
 {
 	const struct stream *out = &held->streams[0], *err = &held->streams[1];
@@ -81,7 +80,7 @@ static uint64_t room_of(const struct held *held)
 }
 
 /*
- * Find where the kept end begins in each stream. The streams share it in halves; what one doesn't need, the
+ * Find where the kept end of each stream begins. The streams share the limit in halves; what one doesn't need, the
  * other gets.
  */
 static void find_tails(struct held *held)
@@ -99,8 +98,8 @@ static void find_tails(struct held *held)
 }
 
 /*
- * Go on from the kept beginning to the kept end. Bytes on their way have to arrive first: else the skipped
- * part would look as if it were on its way. False: not yet.
+ * Continue from the kept beginning to the kept end. Bytes on their way have to arrive first, because otherwise the
+ * skipped part would count as being on its way. False: not yet.
  */
 static bool skip_to_tail(struct held *held, struct stream *stream)
 {
@@ -129,14 +128,14 @@ bool ship_synced(const struct held *held)
 	       held->streams[1].synced >= held->streams[1].sent;
 }
 
-/* Give up a file that can't be read any more: count what was sent as all of it. */
+/* Give up a file that can't be read any more: treat what was sent as the whole output. */
 static void give_up(struct held *held, int number)
 {
 	log_warn_limited("can't read the output of job %" PRIu64 ": %s", held->job, strerror(errno));
 	held->streams[number].size = held->streams[number].sent;
 }
 
-/* Send one piece of a stream. Returns true if there may be more to send. */
+/* Send one piece of a stream. True: there may be more to send. */
 static bool ship_piece(struct link *link, struct held *held, int number, struct batch *batch)
 {
 	struct stream *stream = &held->streams[number];
@@ -203,7 +202,10 @@ static bool ship_some(struct link *link, struct held *held, struct batch *batch)
 	return more;
 }
 
-/* An earlier link may have sent everything, so no credit will come: check now whether the attempt can be forgotten. */
+/*
+ * An earlier link may have sent everything, so that no credit will come: check now whether the attempt can be
+ * forgotten.
+ */
 static void ship_done(struct link *link, struct held *held)
 {
 	link_send_done(link, held);
@@ -226,7 +228,7 @@ void ship_pump(struct link *link)
 
 		if (patient && held->phase == PHASE_RUNNING) {
 			ship_enqueue(link, held);
-			/* The whole queue was passed once, and all attempts left in it can wait a little. */
+			/* The whole queue was gone through once, and all attempts left in it can wait a little. */
 			if (held == last_seen)
 				break;
 			last_seen = last_seen ? last_seen : held;
@@ -254,7 +256,7 @@ void ship_exited(struct link *link, struct held *held, const uint64_t sizes[2])
 		ship_enqueue(link, held);
 }
 
-/* Tell the keeper of a lossless job how much the master has: the keeper frees that and drains more. */
+/* Tell the keeper of a lossless job how much the master has on disk: the keeper gives that back and drains more. */
 static void tell_room(struct link *link, const struct held *held)
 {
 	const struct ipc_room room = {
@@ -273,7 +275,7 @@ void ship_again(struct link *link, const struct rec_credit *credit)
 	if (!held || credit->stream < 1 || credit->stream > 2)
 		return;
 	stream = &held->streams[credit->stream - 1];
-	/* Never go back behind what is synced: a master that asks for less has only forgotten its position. */
+	/* Never go back before what is synced: a master that asks for that has only forgotten its position. */
 	offset = credit->offset > stream->synced ? credit->offset : stream->synced;
 	if (offset >= stream->sent)
 		return;
@@ -293,7 +295,7 @@ void ship_credit(struct link *link, const struct rec_credit *credit)
 	if (credit->offset > stream->received) {
 		link->in_flight -= stream->sent - stream->received;
 		stream->received = credit->offset;
-		/* An earlier link may have sent more than this one did. */
+		/* An earlier link may have sent more than this one has. */
 		if (stream->sent < stream->received)
 			stream->sent = stream->received;
 		link->in_flight += stream->sent - stream->received;

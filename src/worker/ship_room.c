@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bounds the disk space of a running job's output files, with or without a master, by telling the keeper
- * which bytes nobody will read any more: what the master has on its disk; and, if a job writes more than is
- * kept, what belongs neither to the kept beginning nor to the newest part, which may become the kept end. A
- * file is checked a moment after a write, so a silent job costs nothing.
+ * Limits the disk space of a running job's output files, with or without a master, by telling the keeper which bytes
+ * won't be read any more: those on the master's disk; and if a job writes more than is kept, those that belong neither
+ * to the kept beginning nor to the newest part, which may become the kept end. A file is checked shortly after a write,
+ * so a silent job costs nothing.
  */
 #include "worker/link.h"
 
@@ -26,9 +26,8 @@ void ship_known(struct link *link, struct held *held, const uint64_t synced[2])
 }
 
 /*
- * Return how far the kept beginning can reach in this stream at most. Both streams share it. Synced bytes of
- * the other stream have their share for good; unsynced ones may have to be sent again, and this stream may
- * then come first.
+ * How far the kept beginning can reach in this stream at most. Both streams share it: synced bytes of the other stream
+ * have their share for good; its unsynced bytes may have to be sent again, after this stream's.
  */
 static uint64_t head_end(const struct held *held, int number)
 {

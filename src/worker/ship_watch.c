@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Decides when the output files of running jobs are read. A young job's files aren't looked at; those of an
- * older one are watched by inotify, so a silent job costs nothing. Of output that won't be kept, the newest
- * bytes are sent now and then for live viewing.
+ * Decides when the output files of running jobs are read. The files of a young job aren't examined; those of an older
+ * one are watched by inotify, so a silent job costs nothing. Of output that won't be kept, the newest bytes are sent
+ * now and then as live tail.
  */
 #include "worker/link.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define YOUNG_NS     (50 * NS_PER_MS)    /* a job is worth a watch when it is older than this */
+#define YOUNG_NS     (50 * NS_PER_MS)    /* a job that is older than this gets a watch */
 #define COALESCE_S   0.02
 #define LIVE_TAIL_S    0.5
 #define LIVE_TAIL_QUEUE ((size_t)1048576)  /* while more bytes than this wait to be sent, no live output is added */
@@ -31,8 +31,8 @@ void ship_unwatch(struct link *link, struct stream *stream)
 }
 
 /*
- * Arm a watch that fires once. Watches are limited for each user; if none is left, the file is read again
- * after a while.
+ * Arm a watch that fires once. The kernel limits watches for each user; without one, the file is read again after a
+ * while.
  */
 void ship_watch(struct link *link, struct held *held, int number)
 {
@@ -50,8 +50,8 @@ void ship_watch(struct link *link, struct held *held, int number)
 }
 
 /*
- * Skip the hole at the file's beginning: the keeper gave back what the master has on disk, as an earlier link
- * had said.
+ * Skip the hole at the file's beginning: bytes that the keeper gave back because an earlier link said that the master
+ * had them on disk.
  */
 static void skip_hole(struct stream *stream)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Spaces: the directories and output files of attempts. Free ones wait in a list with their descriptors open.
- * The directory's change time shows whether an attempt left something behind; if that time is too recent to
- * tell, the directory is read.
+ * Spaces: the directories and output files of attempts. Free ones wait in a list with their descriptors open. The
+ * change time of the directory shows whether an attempt left anything in it; if that time is too recent to tell, the
+ * directory is read.
  */
 #include "worker/space.h"
 
@@ -27,7 +27,7 @@
 #define FREE_MAX  256u
 #define TICK_NS   (20 * NS_PER_MS)       /* change times may lag by a tick of the kernel */
 #define NAME_SIZE 40
-#define ID_TRIES  1000u                   /* how many names to try if leftovers have taken some */
+#define ID_TRIES  1000u                   /* number of names to try if leftovers have taken some */
 
 static const char *const suffixes[3] = { "", ".out", ".err" };
 
@@ -35,10 +35,7 @@ struct spaces {
 	int fd;
 	uint64_t next_id;
 	struct space *free;
-	/*
-	 * Spaces (directory and output files) that an attempt has given back. Another attempt may use one only when the
-	 * spool has recorded the end of the old attempt.
-	 */
+	/* spaces that attempts have given back; each becomes free when the spool has recorded the end of its attempt */
 	struct space *resting;
 	uint32_t free_count;             /* number of spaces in the lists free and resting together */
 	struct map claimed;
@@ -194,10 +191,7 @@ void spaces_sweep(struct spaces *spaces)
 	map_free(&spaces->claimed);
 }
 
-/*
- * Do the space's names still stand for the open files? A job may have moved something away, or mounted
- * something over it.
- */
+/* Do the space's names still lead to the open files? A job may have moved one away, or mounted something over it. */
 static bool is_as_it_was(const struct spaces *spaces, const struct space *space)
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -215,7 +209,7 @@ static bool is_as_it_was(const struct spaces *spaces, const struct space *space)
 	return true;
 }
 
-/* Retire a space for good: remove what is under its names, or put it aside. */
+/* Stop using a space: remove what is under its names, or put it aside. */
 static void discard(struct spaces *spaces, struct space *space)
 {
 	char name[NAME_SIZE];
@@ -228,7 +222,7 @@ static void discard(struct spaces *spaces, struct space *space)
 	space_forget(space);
 }
 
-/* Make a new space. If somebody has put something under its names, try the next number. */
+/* Make a new space. If its names are taken, try the next number. */
 static struct space *make(struct spaces *spaces)
 {
 	struct space *space = NULL;
@@ -248,8 +242,8 @@ static struct space *make(struct spaces *spaces)
 }
 
 /*
- * Take the next free space and set *ret_result to 0; discard those that a job has disturbed. NULL: there is
- * none, or *ret_result says what failed.
+ * Take the next free space and set *ret_result to 0; discard those that a job has disturbed. NULL: none is free, or
+ * *ret_result is the error.
  */
 static struct space *take_free(struct spaces *spaces, int *ret_result)
 {
@@ -302,7 +296,7 @@ int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
 	char name[NAME_SIZE];
 	int result = 0;
 
-	/* If one pipe can't be opened, open the other all the same: the bytes in it count. */
+	/* If one pipe can't be opened, open the other all the same, because it has output in it. */
 	for (int i = 0; i < 2; i++) {
 		name_of(space->id, pipe_suffixes[i], name);
 		if (make && mkfifoat(spaces->fd, name, 0600) < 0 && errno != EEXIST) {
@@ -310,7 +304,7 @@ int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
 			continue;
 		}
 		space->pipe_fds[i] = openat(spaces->fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-		/* splice gives the offset, which O_APPEND would forbid. */
+		/* splice writes at an offset, which O_APPEND would forbid. */
 		if (space->pipe_fds[i] < 0 || fcntl(files[i], F_SETFL, 0) < 0)
 			result = -errno;
 	}
@@ -324,8 +318,7 @@ int space_open_pipe_end(struct spaces *spaces, const struct space *space, int st
 
 	name_of(space->id, pipe_suffixes[stream], name);
 	/*
-	 * Opened for reading and writing, so that a job without keeper and link waits instead of being killed
-	 * by SIGPIPE.
+	 * Open for reading and writing, so that a job without keeper and link waits instead of being killed by SIGPIPE.
 	 */
 	fd = openat(spaces->fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	return fd < 0 ? -errno : fd;
@@ -346,8 +339,8 @@ void space_close_pipes(struct spaces *spaces, struct space *space)
 }
 
 /*
- * Return the size of an output file. *plain becomes false if a job has changed its mode or links: then it
- * isn't used again.
+ * The size of an output file. *plain is set to false if a job has changed its mode or links; then the file isn't used
+ * again.
  */
 static off_t size_of(int fd, bool *plain)
 {
@@ -404,8 +397,8 @@ static bool is_clean(struct space *space)
 }
 
 /*
- * Make the files ready for the next attempt: empty, and in append mode. An attempt may have changed the
- * flags, which it shares with our descriptors.
+ * Make the files ready for the next attempt: empty, and in append mode, which an attempt may have changed for the
+ * keeper's descriptors as well.
  */
 static bool files_ready(const struct space *space)
 {

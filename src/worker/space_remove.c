@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A thread that removes directory trees, one after the other. A tree is renamed first, so that its old name
- * is free at once. Names taken by what an earlier keeper couldn't remove are skipped.
+ * A thread that removes directory trees one after another. A tree is renamed first, so that its old name is free at
+ * once. Names of leftovers that an earlier keeper couldn't remove are skipped.
  */
 #include "worker/space_remove.h"
 
@@ -17,7 +17,7 @@
 #include "base/mem.h"
 
 #define NAME_SIZE  40
-#define NAME_TRIES 1000                  /* how many names to try if leftovers have taken some */
+#define NAME_TRIES 1000                  /* number of names to try if leftovers have taken some */
 /* Least time between two log lines: a job can make any number of unremovable files. */
 #define SAY_EVERY  (10 * NS_PER_S)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starts a process by clone(CLONE_VM) on a stack of its own: as fast as vfork, without a function that returns
- * twice, which could surprise the compiler. The caller may wait for the exec, and stop waiting (see spawner.c):
- * at the exec, the kernel clears a word in the caller's memory and wakes it (CLONE_CHILD_CLEARTID).
+ * Starts a process by clone(CLONE_VM) on a stack of its own: as fast as vfork, but without a function that returns
+ * twice. The caller may wait for the exec, and may stop waiting (see spawner.c): at the exec, the kernel clears a word
+ * in the caller's memory and wakes it (CLONE_CHILD_CLEARTID).
  */
 #include "worker/spawn_internal.h"
 
@@ -27,7 +27,7 @@
 
 #define START_FLAGS (CLONE_VM | CLONE_CHILD_CLEARTID)
 
-/* The limit on open files before the first keeper raised its own: jobs get the limit that the user chose. */
+/* The limit on open files before the first keeper raised it: jobs get the user's limit. */
 static struct rlimit jobs_files;
 
 int spawn_prepare(void)
@@ -41,9 +41,7 @@ int spawn_prepare(void)
 	return 0;
 }
 
-/*
- * A system call from the child. Returns -errno on failure and leaves errno alone, which parent and child share.
- */
+/* Make a system call in the child. Returns -errno on failure and doesn't touch errno, which parent and child share. */
 __attribute__((no_sanitize("address", "undefined")))
 static inline long call(long number, long one, long two, long three, long four)
 {
@@ -59,7 +57,7 @@ static inline long call(long number, long one, long two, long three, long four)
 	__asm__ volatile("svc 0" : "+r"(first) : "r"(which), "r"(second), "r"(third), "r"(fourth) : "memory");
 	return first;
 #else
-	/* Here a start that hangs could change errno once under the keeper's hands. */
+	/* A start that hangs could still change errno here once, while the keeper runs. */
 	return syscall(number, one, two, three, four) < 0 ? -errno : 0;
 #endif
 }
@@ -70,7 +68,7 @@ static int exec(const char *path, char **argv, char **envp)
 	return (int)-call(SYS_execve, (long)path, (long)argv, (long)envp, 0);
 }
 
-/* Exec as a shell would: run a script without interpreter line by sh; of several errors return the most telling. */
+/* Exec like a shell: run a script without interpreter line by sh; of several errors return the most telling. */
 __attribute__((no_sanitize("address", "undefined")))
 static int try_exec(const struct child *child)
 {
@@ -148,7 +146,7 @@ int spawn_child_main(void *data)
 	return 127;
 }
 
-/* List the files to try: the name itself if it has a slash, else one in each directory of the search path. */
+/* List the files to try: the name itself if it has a slash, otherwise one in each directory of the search path. */
 static size_t candidates(const char *name, const char *path, char (*out)[PATH_MAX], size_t max)
 {
 	size_t count = 0;
@@ -171,8 +169,8 @@ static size_t candidates(const char *name, const char *path, char (*out)[PATH_MA
 
 #if defined(__x86_64__)
 /*
- * Call clone3 directly: the C library has no function for it that gives the child its own stack. The child
- * runs below, on the new stack, and never returns.
+ * Call clone3 directly, because the C library has no function for it that gives the child its own stack. The child runs
+ * below, on the new stack, and never returns.
  */
 __attribute__((no_sanitize("address", "undefined")))
 static long clone3_run(struct clone_args *args, int (*run)(void *), void *data)
@@ -211,8 +209,8 @@ static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data
 }
 #else
 /*
- * Without clone3: fail. Moving a process into a group after its birth costs milliseconds, which is worse than
- * no control group.
+ * Without clone3, fail: moving a process into a group after its start costs milliseconds, which is worse than no
+ * control group.
  */
 static pid_t clone_into(int cage_fd, char *stack, int (*run)(void *), void *data, uint32_t *busy)
 {

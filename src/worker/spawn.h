@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starts the process of an attempt, directly from the keeper. The child shares the keeper's memory until its
- * exec, and only makes system calls; that is safe as long as the keeper is small and blocks every signal. If
- * directory or program lie on a file system that doesn't answer, the start goes on while the keeper continues.
+ * Starts the process of an attempt directly from the keeper. The child shares the keeper's memory until its exec and
+ * only makes system calls; that is safe as long as the keeper is small and blocks every signal. If directory or program
+ * are on a file system that doesn't answer, the start goes on while the keeper continues.
  */
 #ifndef TITAN_WORKER_SPAWN_H
 #define TITAN_WORKER_SPAWN_H
@@ -13,7 +13,7 @@
 #include "base/buf.h"
 
 struct spawn_request {
-	/* Arguments. They need a free place in front of argv[0], for the shell of a script without interpreter line. */
+	/* The arguments, with a free place before argv[0] for the shell of a script without interpreter line. */
 	char **argv;
 	char **envp;
 	const char *path;                /* search path for argv[0], used if that has no slash */
@@ -23,7 +23,7 @@ struct spawn_request {
 	bool die_with_us;                /* kill the started job when the keeper dies */
 	/* Directory of the control group in which the process starts; -1: the keeper's own group. */
 	int cage_fd;
-	bool own_pids;                   /* the process gets its own pid namespace, below an init of ours */
+	bool own_pids;                   /* the process gets a pid namespace of its own, below an init made here */
 };
 
 /*
@@ -40,12 +40,12 @@ struct spawn_texts {                     /* the memory that a request points to 
 };
 
 /*
- * Start a process in a session of its own. Returns 0 and its pid; or an errno, and there is no process. With
- * own_pids the pid is the init's; when the init has ended, the wait status of the main process can be read as
- * an int from *ret_status_fd (else -1).
+ * Start a process in a session of its own. Return 0 and its pid; or an errno, without a process. With own_pids the pid
+ * is the init's; when the init has ended, the wait status of the main process can be read as an int from *ret_status_fd
+ * (otherwise -1).
  *
- * If the start hangs, *ret_late isn't NULL: the process exists, nothing more is known, and all that the
- * request points to must stay. SIGCHLD tells if the process ends; that the program runs, only spawner_ended tells.
+ * If the start hangs, *ret_late isn't NULL: the process exists, nothing more is known, and all that the request points
+ * to must stay. SIGCHLD reports if the process ends; only spawner_ended tells that the program runs.
  */
 int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd, struct spawner **ret_late);
 
@@ -60,9 +60,9 @@ bool spawner_ended(struct spawner *spawner);                     /* true: spawne
  */
 int spawner_finish(struct spawner *spawner, int *ret_status_fd, bool *ret_tried);
 
-/* Can a process be started in this control group? 0, or the errno that says why not. */
+/* Can a process be started in this control group? 0, or the errno of the failure. */
 int spawn_try_cage(int cage_fd);
-/* Can a process be started in its own pid namespace? 0, or the errno that says why not. */
+/* Can a process be started in its own pid namespace? 0, or the errno of the failure. */
 int spawn_try_own_pids(void);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A pid namespace for one attempt, with its own /proc. Its first process, the init, is a copy of the keeper
- * that only waits and passes SIGTERM on to all. When the init ends, the kernel kills all that is left in the
- * namespace, and no process can leave it. A pipe tells how the job's main process ended, because an init
- * can't die of the same signal as its job.
+ * A pid namespace for one attempt, with its own /proc. Its first process, the init, is a copy of the keeper that only
+ * waits and passes SIGTERM on to all. When the init ends, the kernel kills everything in the namespace, and no process
+ * can leave it. A pipe tells how the job's main process ended, because an init can't die of the same signal as its job.
  */
 #include "worker/spawn_internal.h"
 
@@ -61,8 +60,8 @@ static int mount_own_proc(void)
 }
 
 /*
- * Wait until the main process has ended; after a SIGTERM, until no process is left. The keeper enforces the
- * grace. Returns the main process's exit status in a shell's form: that is all a guardian can see.
+ * Wait until the main process has ended; after a SIGTERM, until no process is left. The keeper enforces the stop grace.
+ * Returns the main process's exit status as a shell reports it, because a guardian sees nothing else.
  */
 static int wait_for_end(pid_t pid, int report_fd)
 {
@@ -107,7 +106,10 @@ static int init_main(void *data)
 		fault = errno;
 	if (!fault)
 		fault = close_others(request, init->report_fd);
-	/* The keeper may have died before the death signal was set, and its pid isn't visible in here. */
+	/*
+	 * The keeper may have died before the death signal was set. Its pid isn't visible in this namespace, so look
+	 * whether the pipe still has a reader.
+	 */
 	if (request->die_with_us && poll(&reader, 1, 0) != 0)
 		return 127;
 	child->parent_pid = getpid();
@@ -151,7 +153,7 @@ pid_t spawn_with_init(struct spawn_work *work, char *stacks)
 	pid = clone(init_main, stacks + 2 * SPAWN_STACK_SIZE, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, &init);
 	if (pid < 0)
 		work->child.fault = errno;
-	/* Whether the exec happened can't be seen from outside the namespace. */
+	/* From outside the namespace one can't see whether the exec happened. */
 	work->child.tried = true;
 	close(pipe_fds[1]);
 	if (pid < 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Starts that may hang. A start can block before its exec, perhaps for ever: directory, program or
- * interpreter may lie on a file system whose server is gone. So the keeper waits a moment for each start, then
- * leaves a hanging one alone and asks now and then whether it has ended.
+ * Starts that may hang. A start can block before its exec, perhaps for ever, because its directory, program or
+ * interpreter is on a file system whose server is gone. So the keeper waits a moment for each start, then leaves a
+ * hanging one alone and checks now and then whether it has ended.
  *
- * The child uses the keeper's memory until its exec. What it uses belongs to the spawner, which no other start
- * gets before this one has ended.
+ * The child uses the keeper's memory until its exec. What it uses belongs to the spawner, which no other start gets
+ * before this one has ended.
  */
 #include "worker/spawn_internal.h"
 
@@ -17,7 +17,7 @@
 #define PATIENCE_MS 50                   /* a start that takes longer than this counts as hanging */
 
 struct spawner {
-	struct spawner *next;            /* next in the list of idle ones */
+	struct spawner *next;            /* next in the list of idle spawners */
 	struct spawn_request request;
 	struct spawn_work work;
 	struct spawn_texts texts;        /* memory of a start that hangs */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The spool's file: a magic line, then records of size, checksum, type and body. Only the keeper's thread
- * writes. The sync thread has only the descriptor; it closes a file that was replaced while it synced. After
- * a failed sync the file isn't trusted any more: the keeper writes a new one.
+ * The spool's file: a magic line, then records of size, checksum, type and body. Only the keeper's thread writes. The
+ * sync thread has only the descriptor; it closes a file that was replaced during its sync. After a failed sync the file
+ * isn't trusted any more: the keeper writes a new one.
  */
 #include "worker/spool.h"
 
@@ -37,19 +37,19 @@ struct record_header {
 
 struct spool {
 	int dir_fd, fd;
-	size_t size;                     /* number of bytes that the whole records in the file take */
-	bool torn;                       /* half a record follows the whole ones */
+	size_t size;                     /* bytes of the complete records in the file */
+	bool torn;                       /* an incomplete record follows the complete ones */
 	int64_t retry_ns;                /* time before which a failed rewrite isn't tried again */
-	struct buf pending;              /* records that aren't written yet */
+	struct buf pending;              /* records that aren't written to the file yet */
 	struct buf kept;                 /* the records that were pending when spool_rewrite_begin was called */
 	pthread_t thread;
 	pthread_mutex_t lock;            /* guards the fields below */
 	pthread_cond_t changed;
 	int busy_fd;                     /* the file that is being synced, or -1 */
-	/* Numbers of results: the newest that was flushed, the oldest unacknowledged. */
+	/* numbers of results: the newest that was written, the oldest that isn't acknowledged */
 	uint64_t newest, oldest;
 	uint64_t synced;                 /* number of the newest result known to be on the disk */
-	bool suspect;                    /* a sync of this file failed: no later sync proves what is in it */
+	bool suspect;                    /* a sync of this file failed, so no later sync proves what is on disk */
 	bool idle, ending;
 };
 
@@ -71,7 +71,7 @@ static uint32_t checksum(uint32_t type, const uint8_t *data, size_t size)
 	return ~sum;
 }
 
-/* Pass each record to record_cb; return how many bytes at the front are whole records. */
+/* Pass each record to record_cb; return the number of bytes that are complete records. */
 static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
 		     void *owner)
 {
@@ -84,7 +84,7 @@ static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type,
 		const uint8_t *body = bytes.data + at + sizeof(header);
 
 		memcpy(&header, bytes.data + at, sizeof(header));
-		/* After a power cut a lost write may read as zeros, whose checksum would fit. */
+		/* After a power cut a lost write may read as zeros, whose checksum would be right. */
 		if (header.type == 0 || header.size > bytes.len - at - sizeof(header))
 			break;
 		if (header.sum != checksum(header.type, body, header.size))
@@ -95,7 +95,7 @@ static size_t replay(struct slice bytes, void (*record_cb)(enum spool_type type,
 	return at;
 }
 
-/* Is a result up to number newest neither on the disk nor acknowledged by the master? */
+/* Is a result up to number newest neither on disk nor acknowledged by the master? */
 static bool owed(const struct spool *spool, uint64_t newest)
 {
 	return newest > spool->synced && spool->oldest <= newest;
@@ -168,7 +168,7 @@ static enum err open_file(struct spool *spool, void (*record_cb)(enum spool_type
 		return error_system(error, -result, "can't write the worker's spool");
 	spool->size = whole > 0 ? whole : sizeof(magic);
 	/*
-	 * Sync the file's name once. If a torn end was cut off, sync that, too: it must not reappear behind
+	 * Sync the file's name once. If an incomplete end was cut off, sync that too, so that it can't reappear behind
 	 * new records.
 	 */
 	if ((*ret_torn > 0 || whole == 0) && (fdatasync(spool->fd) < 0 || fsync(spool->dir_fd) < 0))
@@ -230,7 +230,7 @@ void spool_add(struct spool *spool, enum spool_type type, const void *body, size
 	buf_add(&spool->pending, body, size);
 }
 
-/* Cut off half a record: in the middle of the file it would hide all that follow. */
+/* Cut off an incomplete record: in the middle of the file it would hide all records after it. */
 static int cut_off(struct spool *spool)
 {
 	if (spool->torn && ftruncate(spool->fd, (off_t)spool->size) < 0)
@@ -301,7 +301,7 @@ void spool_rewrite_begin(struct spool *spool)
 	buf_add(&spool->pending, magic, sizeof(magic));
 }
 
-/* Write a new file and rename it into place. *ret_named: the new name is on disk, too. */
+/* Write a new file and rename it into place. *ret_named: the new name is on disk as well. */
 static int replace_file(struct spool *spool, int *ret_fd, bool *ret_named)
 {
 	int fd = openat(spool->dir_fd, SPOOL_NEW_NAME,
@@ -339,7 +339,7 @@ int spool_rewrite_end(struct spool *spool)
 	if (spool->busy_fd != spool->fd)
 		close(spool->fd);
 	spool->fd = fd;
-	/* Until the new name is on disk, a power cut may undo the renaming and lose whatever is written from now on. */
+	/* Until the new name is on disk, a power cut may undo the rename and lose all records written from now on. */
 	spool->suspect = !named;
 	if (named)
 		spool->synced = spool->newest;

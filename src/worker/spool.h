@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a keeper must not forget, in one file of checksummed records: which attempts have a process, how they
- * ended, what the master has acknowledged. spool_flush writes the added records before anybody is told of
- * them. A thread syncs them to the disk shortly after, if the master hasn't acknowledged them by then.
+ * The facts that must outlive a keeper, in one file of checksummed records: which attempts have a process, how they
+ * ended, what the master has acknowledged. spool_flush writes the added records before the link is told. A thread syncs
+ * them to disk shortly after, if the master hasn't acknowledged them by then.
  */
 #ifndef TITAN_WORKER_SPOOL_H
 #define TITAN_WORKER_SPOOL_H
@@ -23,9 +23,9 @@ struct spool_started {
 	int64_t before_ns, after_ns;     /* boot-time clock before and after the start: the process began in between */
 	int64_t begun_ns;                /* when the job was started, by the monotonic clock */
 	int64_t wall_ms;
-	/* The job dies with its keeper. Records written by earlier versions end before this field. */
+	/* the job dies with its keeper; records written by earlier versions end before this field */
 	uint64_t dies;
-	/* how much output is kept, as in job_spec; records of earlier versions end before this field */
+	/* limit on kept output, as in job_spec; records of earlier versions end before this field */
 	uint64_t log_max;
 };
 
@@ -46,27 +46,27 @@ struct spool_gone {
 struct spool;
 
 /*
- * Open the spool and pass every record, in order, to record_cb. A torn end is cut off, and *ret_torn says how
- * many bytes that were.
+ * Open the spool and pass every record, in order, to record_cb. An incomplete end is cut off; *ret_torn: its number of
+ * bytes.
  */
 enum err spool_open(int dir_fd, void (*record_cb)(enum spool_type type, struct slice body, void *owner),
 		    void *owner, struct spool **ret_spool, size_t *ret_torn, struct error *error);
-void spool_close(struct spool *spool);           /* closes the spool and syncs the results that need it; NULL is fine */
+void spool_close(struct spool *spool); /* close the spool and sync the results that need it; spool may be NULL */
 
 void spool_add(struct spool *spool, enum spool_type type, const void *body, size_t size);
-/* Writes the added records; 0, or -errno: they stay in memory and are tried again. */
+/* Write the added records; 0, or -errno: they stay in memory and are written later. */
 int spool_flush(struct spool *spool);
 /*
- * Say which results are outstanding; results are numbered as they end. newest: the last that was flushed;
- * oldest: the first that the master hasn't acknowledged (newest + 1: none). Results that stay unacknowledged
- * for a few milliseconds are synced, and no others.
+ * Tell the spool which results are outstanding; results are numbered as they end. newest: the last that was flushed;
+ * oldest: the first that the master hasn't acknowledged (newest + 1: none). Only results that stay unacknowledged for a
+ * few milliseconds are synced.
  */
 void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest);
 
-/* Check whether a result is neither on the disk nor acknowledged by the master. */
+/* Is any result neither on disk nor acknowledged by the master? */
 bool spool_owes(struct spool *spool);
 /*
- * Should the file be rewritten with the live records? True if a sync failed, if half a record couldn't be cut
+ * Should the file be rewritten with the live records? True if a sync failed, if an incomplete record couldn't be cut
  * off, or if the file has grown so much that a rewrite is cheap. False for a second after a failed rewrite.
  */
 bool spool_wants_rewrite(struct spool *spool, size_t live);
@@ -75,6 +75,6 @@ bool spool_wants_rewrite(struct spool *spool, size_t live);
  * spool_rewrite_end.
  */
 void spool_rewrite_begin(struct spool *spool);
-int spool_rewrite_end(struct spool *spool);      /* ends a rewrite; 0, or -errno: the old file stays in use */
+int spool_rewrite_end(struct spool *spool);      /* end a rewrite; 0, or -errno: the old file stays in use */
 
 #endif

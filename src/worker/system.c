@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads load from /proc and /sys. A machine that lacks these files is reported as idle. */
+/* Reads the machine's load from /proc and /sys. A machine without these files is reported as idle. */
 #include "worker/system.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ bool system_parse_loadavg(const char *text, uint64_t processors, struct system_l
 	return true;
 }
 
-/* Read the load of the GPUs. Drivers that report it do so in this file, in percent. */
+/* Read the load of the GPUs from the file in which some drivers report it, in percent. */
 static void look_at_gpus(struct system_load *load)
 {
 	uint64_t busiest = 0, percent;

@@ -11,14 +11,14 @@ struct system_load {
 	uint64_t busy, total;            /* busy and total processor time since boot, as last read */
 	uint64_t cpu_permille;           /* processor load between the last two looks */
 	uint64_t mem_permille;           /* share of the memory that is in use */
-	uint64_t gpu_permille;           /* load of the busiest GPU, where the kernel tells it */
+	uint64_t gpu_permille;           /* load of the busiest GPU, if the kernel tells it */
 	uint64_t load_permille;          /* runnable processes per processor, averaged over a minute */
 };
 
 void system_look(struct system_load *load);
 /*
- * The parsers, exported for their tests: texts of /proc/stat, /proc/loadavg and /proc/meminfo. False: not
- * understood, *load is unchanged.
+ * The parsers, exported for their tests: texts of /proc/stat, /proc/loadavg and /proc/meminfo. False: the text can't be
+ * parsed, and *load is unchanged.
  */
 bool system_parse_stat(const char *text, struct system_load *load);
 bool system_parse_loadavg(const char *text, uint64_t processors, struct system_load *load);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads /proc. Processes come and go meanwhile: one that has gone is simply not found. */
+/* Reads /proc. Processes come and go meanwhile; one that has gone isn't found. */
 #include "worker/tree.h"
 
 #include <ctype.h>
@@ -66,7 +66,7 @@ void tree_children(int fd, struct pid_list *out)
 	do {
 		got = pread(fd, text + len, sizeof(text) - 1 - len, (off_t)len);
 		len += got > 0 ? (size_t)got : 0;
-		/* A full page may have ended in the middle of the list; a shorter read is its end. */
+		/* A full page may have cut the list; a shorter read is its end. */
 	} while (got >= 1024 && len < sizeof(text) - 1);
 	if (len == sizeof(text) - 1) {
 		children_by_search(out);
@@ -183,7 +183,7 @@ bool tree_stat(pid_t pid, struct tree_stat *ret_stat)
 	unsigned long long ticks;
 	int parent, session;
 
-	/* The process name in parentheses may hold anything, so parse from behind the last parenthesis. */
+	/* The process name in parentheses may contain anything, so parse from after the last parenthesis. */
 	if (read_proc(pid, "stat", &text) && (at = strrchr(buf_cstr(&text), ')')) &&
 	    sscanf(at + 1, " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 		   &stat.state, &parent, &session, &ticks) == 4) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What /proc says about processes: the keeper's children (including orphans of jobs, since the keeper is a
- * subreaper), the job in their environment's mark, when they began. Changes nothing.
+ * What /proc says about processes: the keeper's children (including orphans of jobs, because the keeper is a
+ * subreaper), the mark in their environment, their start times. Changes nothing.
  */
 #ifndef TITAN_WORKER_TREE_H
 #define TITAN_WORKER_TREE_H
@@ -15,7 +15,7 @@ struct pid_list {
 	size_t n, cap;
 };
 
-/* Open the file that tree_children reads. -1 if the kernel has none: then all of /proc is searched. */
+/* Open the file that tree_children reads. -1: the kernel has none, so all of /proc is searched. */
 int tree_children_open(void);
 /* List all children of this thread, zombies included. */
 void tree_children(int fd, struct pid_list *out);
@@ -25,7 +25,7 @@ void tree_processes(struct pid_list *out);
 void pid_list_add(struct pid_list *list, pid_t pid);
 void pid_list_free(struct pid_list *list);
 
-/* Does the environment of the process hold TITAN_MARK=mark.JOB.EPOCH? */
+/* Does the environment of the process contain TITAN_MARK=mark.JOB.EPOCH? */
 bool tree_mark(pid_t pid, const char *mark, uint64_t *ret_job, uint64_t *ret_epoch);
 
 struct tree_stat {

@@ -21,7 +21,7 @@ struct worker_options {
 	uint32_t slots;                  /* number of slots; 0: as many as the machine has cores */
 	const char *labels;              /* the worker's labels, separated by commas; NULL or empty: none */
 	enum containment containment;    /* how a job's processes are kept together */
-	/* Resources of the worker, NAME=N separated by commas; cpus and memory that aren't named are found out. */
+	/* resources of the worker, NAME=N separated by commas; cpus and memory are found out if they aren't named */
 	const char *resources;
 	/*
 	 * Address of a master on another machine, and path of the file with the worker's key; NULL or empty: the master of
@@ -29,11 +29,11 @@ struct worker_options {
 	 */
 	const char *address, *key_path;
 	const char *pool;                /* the worker's pool; NULL or empty: the default pool */
-	/* Only end what an earlier worker of the same name left running, then exit; no link. */
+	/* only end what an earlier worker of this name left running, then exit; no link */
 	bool end_jobs;
 	/*
-	 * Descriptor that gets one byte when the worker is connected, or, with end_jobs, when all jobs have
-	 * ended; -1: none.
+	 * descriptor that gets one byte when the worker is connected, or with end_jobs when all jobs have ended; -1:
+	 * none
 	 */
 	int ready_fd;
 	int guardian;                    /* in the keeper: process number of its guardian; 0: none */
@@ -45,15 +45,14 @@ struct worker_options {
 };
 
 /*
- * The guardian: starts the keeper, restarts it when it is killed, and records how its orphans end. The
- * function also returns in the keeper's process, with the keeper's error; in the guardian's process it
- * returns only the guardian's own errors.
+ * The guardian: starts the keeper, restarts it when it is killed, and records how orphaned jobs end. The function also
+ * returns in the keeper's process, with the keeper's error; in the guardian's process it returns only the guardian's
+ * own errors.
  */
 int guardian_run(const struct worker_options *options, struct error *error);
 /*
- * The keeper: owns child processes, spool and lease; starts the link and restarts it. Returns
- * KEEPER_UNGUARDED if its guardian was killed: all but the children is closed then, so that this process can
- * become their guardian.
+ * The keeper: owns child processes, spool and lease; starts and restarts the link. Returns KEEPER_UNGUARDED if its
+ * guardian was killed: then everything but the children is closed, so that this process can become their guardian.
  */
 #define KEEPER_UNGUARDED (-1)
 int keeper_run(const struct worker_options *options, struct error *error);
@@ -68,11 +67,11 @@ int link_run(const struct worker_options *options, struct error *error);
 
 bool worker_is_served(const char *path);         /* does a guardian or keeper of this worker live and serve? */
 /*
- * Send SIGTERM (leave its jobs running) or SIGINT (end them) to the worker's guardian, or to its keeper if
- * that has none. False: no such process.
+ * Send SIGTERM (leave its jobs running) or SIGINT (end them) to the worker's guardian, or to its keeper if it has no
+ * guardian. False: there is no such process.
  */
 bool worker_signal(const char *path, int number);
-/* Count the living processes that bear the mark of this worker's jobs. */
+/* Count the living processes with the mark of this worker's jobs. */
 size_t worker_left_processes(const char *path);
 
 #endif
