@@ -116,4 +116,5 @@ decision_files = \
 	share/doc/decisions/0042-completion-asks-titan.md \
 	share/doc/decisions/0043-the-console-is-one-loop.md \
 	share/doc/decisions/0044-peers-are-known-by-keys.md \
+	share/doc/decisions/0048-tables-fit-the-terminal.md \
 	share/doc/decisions/0052-the-worker-is-also-a-static-program.md

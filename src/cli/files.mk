@@ -190,13 +190,19 @@ cli_sources = \
 	src/cli/show/records.h \
 	src/cli/show/records_cell.c \
 	src/cli/show/records_cell.h \
+	src/cli/show/records_fit.c \
 	src/cli/show/records_sort.c \
+	src/cli/show/records_table.c \
+	src/cli/show/records_table.h \
 	src/cli/show/row_words.c \
 	src/cli/show/row_words.h \
 	src/cli/show/rows.c \
-	src/cli/show/rows.h
+	src/cli/show/rows.h \
+	src/cli/show/wrap.c \
+	src/cli/show/wrap.h
 
 cli_other = \
 	src/cli/README.md \
 	src/cli/commands/outputs.def \
-	src/cli/show/fields.def
+	src/cli/show/fields.def \
+	src/cli/show/fit.def

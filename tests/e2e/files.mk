@@ -40,6 +40,7 @@ e2e_tests = \
 	tests/e2e/expressions.sh \
 	tests/e2e/faults.sh \
 	tests/e2e/finals.sh \
+	tests/e2e/four-forms.sh \
 	tests/e2e/full-acts.sh \
 	tests/e2e/full-restart.sh \
 	tests/e2e/full.sh \
@@ -116,5 +117,6 @@ e2e_tests = \
 e2e_other = \
 	tests/e2e/holders.py \
 	tests/e2e/lib.sh \
+	tests/e2e/on-terminal.py \
 	tests/e2e/proxy.py \
 	tests/e2e/repl.py

@@ -172,6 +172,120 @@ TEST rows_of_a_strange_peer(void)
 	PASS();
 }
 
+/* ---- tables in a narrow terminal ---- */
+
+static const struct column fit_columns[] = {
+	{ "run", "ID", true },           { "name", "PIPELINE", false }, { "state", "STATE", false }, { "progress", "PROGRESS", false },
+	{ "ended", "ENDED", false },     { "why", "WHY", false },       { "labels", "LABELS", false }, { "pid", "PID", true },
+};
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0;
+
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\n"), width = text_width(slice_make(text, len));
+
+		widest = width > widest ? width : widest;
+		text += len + (text[len] == '\n');
+	}
+	return widest;
+}
+
+/* A table of long and wide texts for a terminal of so many columns. */
+static const char *fitted(size_t columns, bool wraps, enum style style)
+{
+	static struct slice labels[] = { { (const uint8_t *)"gpu", 3 }, { (const uint8_t *)"a\x1b", 2 } };
+	const struct look look = { .style = style, .columns = columns, .utf8 = true, .terminal = true, .format = "{why}" };
+	struct records records;
+
+	arena_free(&arena);
+	buf_clear(&out);
+	records_begin(&records, fit_columns, sizeof(fit_columns) / sizeof(fit_columns[0]), &arena);
+	records.wraps = wraps;
+	for (uint64_t i = 0; i < 3; i++) {
+		records_number(&records, 4000 + i);
+		records_text(&records, slice_str(i == 1 ? "世界世界世界世界世界世界世界世界世界" : "deploy-to-all-of-the-regions-that-we-have"));
+		records_state(&records, &state_table[STATE_RUNNING], "running");
+		records_share(&records, i, 2);
+		records_time(&records, 0);
+		records_text(&records, slice_str("all slots of the three workers that it could use are busy with jobs of a higher priority"));
+		records_texts(&records, (struct slice_list){ labels, 2 });
+		records_number(&records, 77);
+	}
+	records_print(&records, &look, &out);
+	return buf_cstr(&out);
+}
+
+TEST no_line_of_a_table_is_wider_than_the_terminal(void)
+{
+	for (size_t columns = 12; columns < 240; columns++) {
+		ASSERT(widest_line(fitted(columns, false, STYLE_HUMAN)) <= columns);
+		ASSERT(widest_line(fitted(columns, true, STYLE_HUMAN)) <= columns);
+	}
+	PASS();
+}
+
+TEST wider_terminals_show_more(void)
+{
+	const char *text = fitted(80, false, STYLE_HUMAN);
+
+	ASSERT(strstr(text, "PIPELINE") != NULL && strstr(text, "WHY") != NULL);
+	ASSERT(strstr(text, "ENDED") == NULL);           /* nothing has ended */
+	ASSERT(strstr(text, "all slots of the") != NULL && strstr(text, "…") != NULL);
+	ASSERT(strstr(text, "  世界世界世界世") != NULL);
+	ASSERT(strstr(text, "4002") != NULL);
+	ASSERT(strstr(fitted(40, false, STYLE_HUMAN), "PID") == NULL);
+	ASSERT(strstr(fitted(70, false, STYLE_HUMAN), "  0%") != NULL);
+	ASSERT(strstr(fitted(239, false, STYLE_HUMAN), "of a higher priority") != NULL);
+	ASSERT(strstr(fitted(239, false, STYLE_HUMAN), "PID") != NULL);
+	PASS();
+}
+
+TEST pipes_and_programs_get_everything(void)
+{
+	ASSERT(strstr(fitted(0, false, STYLE_HUMAN), "we-have  ▸ RUN") != NULL);
+	ASSERT(strstr(fitted(0, false, STYLE_HUMAN), "of a higher priority") != NULL);
+	ASSERT(strstr(fitted(40, false, STYLE_PLAIN), "of a higher priority\tgpu,a\\x1b\t77\n") != NULL);
+	ASSERT(strstr(fitted(40, false, STYLE_FORMAT), "of a higher priority\n") != NULL);
+	ASSERT(strstr(fitted(40, false, STYLE_JSON), "of a higher priority\"") != NULL);
+	PASS();
+}
+
+TEST wrapping_tables_lose_no_word(void)
+{
+	const char *text = fitted(100, true, STYLE_HUMAN);
+
+	ASSERT(strstr(text, "…") == NULL);
+	ASSERT(strstr(text, "priority") != NULL);
+	ASSERT(strstr(text, " \n") == NULL);
+	PASS();
+}
+
+static const char *field_at(size_t columns, const char *key, const char *value)
+{
+	const struct column column[] = { { key, key, false } };
+	const struct look look = { .style = STYLE_HUMAN, .columns = columns, .terminal = true };
+	struct records records;
+
+	arena_free(&arena);
+	buf_clear(&out);
+	records_begin(&records, column, 1, &arena);
+	records_text(&records, slice_str(value));
+	records_print_one(&records, &look, &out);
+	return buf_cstr(&out);
+}
+
+TEST long_values_go_on_below_themselves(void)
+{
+	ASSERT_STR_EQ("why  it waits for the only slot\n     of worker w07\n", field_at(32, "why", "it waits for the only slot of worker w07"));
+	ASSERT_STR_EQ("why  it waits for the only slot of worker w07\n", field_at(0, "why", "it waits for the only slot of worker w07"));
+	ASSERT_STR_EQ("why  /a/path/that/has/no/space/to/break/at\n     x\n", field_at(32, "why", "/a/path/that/has/no/space/to/break/at x"));
+	ASSERT_STR_EQ("command  echo a command is left as it is, for a copy\n",
+		      field_at(32, "command", "echo a command is left as it is, for a copy"));
+	PASS();
+}
+
 static const char *span(int64_t ms)
 {
 	buf_clear(&out);
@@ -428,6 +542,11 @@ SUITE(cli_records)
 	RUN_TEST(templates);
 	RUN_TEST(rows_of_a_strange_peer);
 	RUN_TEST(spans);
+	RUN_TEST(no_line_of_a_table_is_wider_than_the_terminal);
+	RUN_TEST(wider_terminals_show_more);
+	RUN_TEST(pipes_and_programs_get_everything);
+	RUN_TEST(wrapping_tables_lose_no_word);
+	RUN_TEST(long_values_go_on_below_themselves);
 	RUN_TEST(cell_is_exact_for_programs_and_short_for_people);
 	RUN_TEST(records_keep_their_cells_when_they_grow);
 	RUN_TEST(table_without_rows_has_no_heading_only_for_programs);

@@ -12,9 +12,11 @@
 #include "cli/commands/outputs.h"
 #include "cli/session/output.h"
 #include "cli/show/rows.h"
+#include "cli/show/wrap.h"
 #include "net/client.h"
 
 #define MASTER_WAIT_MS 10000
+#define FOUND_AT       14                /* the column in which findings begin */
 
 static const struct column columns[] = {
 	{ "check", "CHECK", false }, { "verdict", "VERDICT", false }, { "finding", "FOUND", false }, { "next", "NEXT", false },
@@ -118,6 +120,15 @@ static void doctor_master(struct cli *cli, struct findings *findings)
 	cli->error = (struct error){ 0 };
 }
 
+static void add_wrapped(const struct look *look, struct slice text, size_t column, struct buf *out)
+{
+	struct buf shown = { 0 };
+
+	text_escape(&shown, text, TEXT_KEEP_NONE);
+	wrap_add(look, buf_slice(&shown), column, column, out);
+	buf_free(&shown);
+}
+
 static void print_human(const struct cli *cli, const struct findings *findings, struct buf *out)
 {
 	static const struct { const char *glyph, *ascii; enum colour colour; } marks[] = {
@@ -134,11 +145,11 @@ static void print_human(const struct cli *cli, const struct findings *findings, 
 		look_colour(&cli->out, marks[verdict].colour, ATTR_BOLD, out);
 		buf_add_str(out, cli->out.utf8 ? marks[verdict].glyph : marks[verdict].ascii);
 		look_plain(&cli->out, out);
-		buf_addf(out, " %-12.*s", (int)cells[0].text.len, (const char *)cells[0].text.data);
-		text_escape(out, cells[2].text, TEXT_KEEP_NONE);
+		buf_addf(out, " %-11.*s ", (int)cells[0].text.len, (const char *)cells[0].text.data);
+		add_wrapped(&cli->out, cells[2].text, FOUND_AT, out);
 		if (cells[3].text.len > 0) {
-			buf_add_str(out, "\n              next: ");
-			text_escape(out, cells[3].text, TEXT_KEEP_NONE);
+			buf_addf(out, "\n%*snext: ", FOUND_AT, "");
+			add_wrapped(&cli->out, cells[3].text, FOUND_AT + strlen("next: "), out);
 		}
 		buf_add_byte(out, '\n');
 	}

@@ -215,6 +215,7 @@ int cmd_explain(struct cli *cli)
 	}
 	if (!one) {
 		records_begin(&records, group_columns, COLUMN_COUNT, &cli->arena);
+		records.wraps = true;
 		err = explain_targets(cli, &targets, &records);
 	}
 	if (err != ERR_NONE)

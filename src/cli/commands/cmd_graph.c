@@ -59,15 +59,13 @@ static void add_rows(const struct picture *picture, struct records *records)
 
 static void print_picture(struct cli *cli, const struct picture *picture)
 {
-	const struct sink *sink = &cli->session->out;
-	unsigned columns = cli->out.terminal && sink->columns_cb ? sink->columns_cb(sink->arg) : 0;
 	struct records records;
 	struct buf out = { 0 };
 
 	if (option_given(cli->invocation, OPT_graph_dot)) {
 		picture_dot(picture, &out);
 	} else if (cli->out.style == STYLE_HUMAN) {
-		picture_lanes(picture, &cli->out, columns, &out);
+		picture_lanes(picture, &cli->out, &out);
 	} else {
 		records_begin(&records, graph_columns, sizeof(graph_columns) / sizeof(graph_columns[0]), &cli->arena);
 		add_rows(picture, &records);

@@ -14,6 +14,8 @@
 #include "cli/show/records.h"
 #include "cli/show/rows.h"
 
+#define COUNTS_AT 9                      /* the column in which the counts of jobs begin */
+
 static void status_json(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
 			const struct records *workers, struct buf *out)
 {
@@ -90,27 +92,39 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 			 struct buf *out)
 {
 	uint64_t live = 0, people = 0;
+	size_t at = COUNTS_AT;
+	struct buf one = { 0 };
 
 	buf_add_str(out, "cluster  ");
 	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
 	buf_add_str(out, "  ");
 	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);
-	buf_addf(out, "\nmaster   pid %" PRIu64 "  generation %" PRIu64 "  boot %" PRIu64 "\njobs    ", welcome->pid,
+	buf_addf(out, "\nmaster   pid %" PRIu64 "  generation %" PRIu64 "  boot %" PRIu64 "\njobs     ", welcome->pid,
 		 welcome->generation, welcome->boot);
 	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++) {
 		if (status->counts.at[i] == 0)
 			continue;
 		live += status->counts.at[i];
 		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
-		buf_add_str(out, live > status->counts.at[i] ? "  " : " ");
 		/*
 		 * All delayed jobs are counted together, whether a retry or a first start is due: they are shown as
 		 * starting later.
 		 */
-		look_state(&cli->out, i == STATE_DELAYED ? &flag_table[FLAG_LATER] : &state_table[i], out);
-		buf_addf(out, " %" PRIu64, status->counts.at[i]);
+		buf_clear(&one);
+		look_state(&cli->out, i == STATE_DELAYED ? &flag_table[FLAG_LATER] : &state_table[i], &one);
+		buf_addf(&one, " %" PRIu64, status->counts.at[i]);
+		if (cli->out.columns > 0 && at + 2 + text_width(buf_slice(&one)) > cli->out.columns) {
+			buf_addf(out, "\n%*s", COUNTS_AT, "");
+			at = COUNTS_AT;
+		} else if (at > COUNTS_AT) {
+			buf_add_str(out, "  ");
+			at += 2;
+		}
+		buf_add_slice(out, buf_slice(&one));
+		at += text_width(buf_slice(&one));
 	}
-	buf_add_str(out, live ? "\n" : " no live jobs\n");
+	buf_free(&one);
+	buf_add_str(out, live ? "\n" : "no live jobs\n");
 	if (people > 0)
 		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
 			 people == 1 ? " waits" : "s wait");

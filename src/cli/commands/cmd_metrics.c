@@ -11,7 +11,10 @@
 #include "cli/session/output.h"
 #include "cli/show/json.h"
 #include "cli/show/look.h"
+#include "cli/show/wrap.h"
 #include "proto/metrics.h"
+
+#define WHAT_COLUMN 42                   /* where the text about a metric begins */
 
 /* Copy a histogram into as many buckets as this program knows. Missing buckets are 0; surplus ones go into the last. */
 static void buckets_of(const struct rec_metric_row *row, uint64_t out[HISTOGRAM_BUCKETS])
@@ -33,34 +36,34 @@ static void put_span(struct buf *out, uint64_t us)
 
 /* ---- the output formats ---- */
 
-static void put_human(const struct metric_info *info, const struct rec_metric_row *row, struct buf *out)
+static void put_human(const struct look *look, const struct metric_info *info, const struct rec_metric_row *row, struct buf *out)
 {
 	uint64_t buckets[HISTOGRAM_BUCKETS];
 	char name[96];
-	struct buf value = { 0 };
+	struct buf value = { 0 }, what = { 0 };
 
 	/* Leave out states that no job has. */
 	if (row->label.len > 0 && row->value == 0)
 		return;
 	snprintf(name, sizeof(name), "%s%s%.*s", info->name, row->label.len ? " " : "", (int)row->label.len,
 		 row->label.len ? (const char *)row->label.data : "");
-	if (info->kind != METRIC_IS_HISTOGRAM) {
-		buf_addf(out, "%-24s %14" PRIu64 "   %s\n", name, row->value, info->what);
-		return;
+	buf_add_str(&what, info->what);
+	if (info->kind == METRIC_IS_HISTOGRAM)
+		buckets_of(row, buckets);
+	buf_addf(&value, "%" PRIu64, info->kind == METRIC_IS_HISTOGRAM ? histogram_count(buckets) : row->value);
+	if (info->kind == METRIC_IS_HISTOGRAM && histogram_count(buckets) > 0) {
+		buf_add_str(&what, ": half under ");
+		put_span(&what, histogram_below_us(buckets, 500));
+		buf_add_str(&what, ", 99 % under ");
+		put_span(&what, histogram_below_us(buckets, 990));
+		buf_add_str(&what, ", all under ");
+		put_span(&what, histogram_below_us(buckets, 1000));
 	}
-	buckets_of(row, buckets);
-	buf_addf(&value, "%" PRIu64, histogram_count(buckets));
-	buf_addf(out, "%-24s %14s   %s", name, buf_cstr(&value), info->what);
-	if (histogram_count(buckets) > 0) {
-		buf_add_str(out, ": half under ");
-		put_span(out, histogram_below_us(buckets, 500));
-		buf_add_str(out, ", 99 % under ");
-		put_span(out, histogram_below_us(buckets, 990));
-		buf_add_str(out, ", all under ");
-		put_span(out, histogram_below_us(buckets, 1000));
-	}
+	buf_addf(out, "%-24s %14s   ", name, buf_cstr(&value));
+	wrap_add(look, buf_slice(&what), WHAT_COLUMN, WHAT_COLUMN, out);
 	buf_add_byte(out, '\n');
 	buf_free(&value);
+	buf_free(&what);
 }
 
 static void put_plain(const struct metric_info *info, const struct rec_metric_row *row, struct buf *out)
@@ -165,7 +168,7 @@ static void put_all(struct cli *cli, const struct msg_snapshot *answer, struct b
 		else if (cli->out.style == STYLE_PLAIN)
 			put_plain(info, row, out);
 		else
-			put_human(info, row, out);
+			put_human(&cli->out, info, row, out);
 		before = row->metric;
 	}
 	if (cli->out.style == STYLE_JSON) {

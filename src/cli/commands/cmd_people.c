@@ -121,13 +121,20 @@ static enum err list_gates(struct cli *cli, uint64_t run)
 
 int cmd_approvals(struct cli *cli)
 {
+	bool all = option_given(cli->invocation, OPT_approvals_all);
+	struct rec_run_row row;
 	uint64_t run = 0;
 	enum err err = cli_connect(cli);
 
 	if (err == ERR_NONE && cli->invocation->arg_count > 0)
 		err = cli_select_run(cli, cli->invocation->args[0], &run);
+	if (err == ERR_NONE && run != 0) {
+		err = cli_query_run(cli, run, &cli->arena, &row);
+		/* Decisions are kept longer than runs. */
+		err = all && err == ERR_PRUNED ? ERR_NONE : err;
+	}
 	if (err == ERR_NONE)
-		err = option_given(cli->invocation, OPT_approvals_all) ? decisions_list(cli, run) : list_gates(cli, run);
+		err = all ? decisions_list(cli, run) : list_gates(cli, run);
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }
 

@@ -20,10 +20,12 @@
 #include "cli/show/records.h"
 #include "cli/show/row_words.h"
 #include "cli/show/rows.h"
+#include "cli/show/wrap.h"
 
 #define PORTION 1000                     /* most jobs printed at once; a table shows no more jobs than this */
+#define HEADER_INDENT 4                  /* of further lines about the run */
 
-static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
+static void header_text(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
 {
 	struct run_counts counts = run_counts(run);
 	int64_t end_ms = run->ended_ms ? run->ended_ms : cli_now_ms(cli);
@@ -59,7 +61,16 @@ static void run_header(const struct cli *cli, const struct rec_run_row *run, str
 	text_add_span(out, end_ms > run->submitted_ms ? end_ms - run->submitted_ms : 0);
 	if (run->ended_ms)
 		buf_addf(out, "  ended %s", when_format(run->ended_ms, cli_now_ms(cli), time));
+}
+
+static void run_header(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	header_text(cli, run, &text);
+	wrap_add(&cli->out, buf_slice(&text), 0, HEADER_INDENT, out);
 	buf_add_byte(out, '\n');
+	buf_free(&text);
 }
 
 struct shown_run {

@@ -38,6 +38,7 @@ static void look_init(struct look *look, const struct settings *settings, const 
 	look->quiet = settings->quiet;
 	look->format = settings->format;
 	look->terminal = sink->terminal;
+	look->columns = sink->terminal && sink->columns_cb ? sink->columns_cb(sink->arg) : 0;
 	look->utf8 = session->utf8;
 	look->expanded = session->expanded;
 	look->colour = settings->colour == COLOUR_ALWAYS || (settings->colour == COLOUR_AUTO && look->terminal);

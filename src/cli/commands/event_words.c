@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/when.h"
 #include "cli/show/row_words.h"
+#include "cli/show/wrap.h"
 
 static const char *const class_names[] = {
 	[EVENTS_JOB] = "job", [EVENTS_RUN] = "run", [EVENTS_GATE] = "gate", [EVENTS_WORKER] = "worker",
@@ -180,26 +181,37 @@ static struct slice detail_text(const struct rec_event_row *row, struct arena *a
 
 /* ---- for people ---- */
 
+/* A job is delayed before its first try, once it has all that it needs, or after a try. */
+static const struct state_info *job_state_shown(const struct rec_event_row *row)
+{
+	enum job_state state = job_state_checked(row->to);
+
+	return state == STATE_DELAYED && row->event == EVENT_DEPS_MET ? &flag_table[FLAG_LATER] : &state_table[state];
+}
+
 void event_line(const struct rec_event_row *row, const struct look *look, struct buf *out)
 {
 	struct arena arena = { 0 };
 	struct slice detail = detail_text(row, &arena);
+	struct buf line = { 0 };
 	char when[CLOCK_TEXT_SIZE];
 
-	buf_addf(out, "%s  %-8s  ", when_format(row->wall_ms, clock_wall_ms(), when), class_names[event_class(row)]);
+	buf_addf(&line, "%s  %-8s  ", when_format(row->wall_ms, clock_wall_ms(), when), class_names[event_class(row)]);
 	if (row->kind == HAPPENED_JOB)
-		look_state(look, &state_table[job_state_checked(row->to)], out);
+		look_state(look, job_state_shown(row), &line);
 	else if (row->kind == HAPPENED_RUN_ENDED)
-		look_state(look, run_state_info(run_state_checked(row->detail)), out);
+		look_state(look, run_state_info(run_state_checked(row->detail)), &line);
 	else
-		text_escape(out, what_text(row, &arena), TEXT_KEEP_NONE);
-	buf_add_str(out, "  ");
-	text_escape(out, object_text(row, &arena), TEXT_KEEP_NONE);
+		text_escape(&line, what_text(row, &arena), TEXT_KEEP_NONE);
+	buf_add_str(&line, "  ");
+	text_escape(&line, object_text(row, &arena), TEXT_KEEP_NONE);
 	if (detail.len > 0) {
-		buf_add_str(out, "  ");
-		text_escape(out, detail, TEXT_KEEP_NONE);
+		buf_add_str(&line, "  ");
+		text_escape(&line, detail, TEXT_KEEP_NONE);
 	}
+	wrap_cut(look, buf_slice(&line), look->columns > 0 ? look->columns : SIZE_MAX, out);
 	buf_add_byte(out, '\n');
+	buf_free(&line);
 	arena_free(&arena);
 }
 

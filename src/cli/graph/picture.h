@@ -25,8 +25,8 @@ void picture_free(struct picture *picture);
 
 /* Write the name of a node: of a job, or such as encode[128]. */
 void picture_name(const struct picture *picture, uint32_t node, struct buf *out);
-/* Draw the graph as lanes, at most this many columns wide; 0: no limit. */
-void picture_lanes(const struct picture *picture, const struct look *look, unsigned columns, struct buf *out);
+/* Draw the graph as lanes that fit the terminal. */
+void picture_lanes(const struct picture *picture, const struct look *look, struct buf *out);
 /* Write it in the language of Graphviz. */
 void picture_dot(const struct picture *picture, struct buf *out);
 

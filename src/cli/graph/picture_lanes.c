@@ -21,7 +21,6 @@ struct drawing {
 	const struct picture *picture;
 	const struct look *look;
 	struct lanes lanes;
-	unsigned columns;
 	size_t name_width;
 	struct buf line;
 	size_t width;                    /* width of the line so far */
@@ -35,8 +34,8 @@ static void add(struct drawing *drawing, struct slice text, const struct state_i
 {
 	size_t width = text_width(text), len = text.len;
 
-	if (drawing->columns > 0 && drawing->width + width > drawing->columns)
-		len = text_clip(text, drawing->columns > drawing->width ? drawing->columns - drawing->width : 0, &width);
+	if (drawing->look->columns > 0 && drawing->width + width > drawing->look->columns)
+		len = text_clip(text, drawing->look->columns > drawing->width ? drawing->look->columns - drawing->width : 0, &width);
 	if (face)
 		look_colour(drawing->look, face->colour, face->attribute, &drawing->line);
 	buf_add(&drawing->line, text.data, len);
@@ -273,10 +272,10 @@ static size_t widest_name(const struct picture *picture)
 	return widest < NAME_WIDEST ? widest : NAME_WIDEST;
 }
 
-void picture_lanes(const struct picture *picture, const struct look *look, unsigned columns, struct buf *out)
+void picture_lanes(const struct picture *picture, const struct look *look, struct buf *out)
 {
-	struct drawing drawing = { .picture = picture, .look = look, .columns = columns, .out = out };
-	int cap = (int)((columns ? columns : LANES_UNKNOWN) * 3 / 20);
+	struct drawing drawing = { .picture = picture, .look = look, .out = out };
+	int cap = (int)((look->columns ? look->columns : LANES_UNKNOWN) * 3 / 20);
 
 	cap = cap < 4 ? 4 : cap > 24 ? 24 : cap;
 	drawing.name_width = widest_name(picture);

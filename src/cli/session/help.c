@@ -6,7 +6,9 @@
 #include "proto/error.h"
 
 #define WIDTH 78
+#define COMMAND_COLUMN 14
 #define OPTION_COLUMN 30
+#define STATE_COLUMN 25
 #define STATUS_COLUMN 7
 
 static void heading(const struct look *look, const char *text, struct buf *out)
@@ -61,31 +63,40 @@ void help_overview(const struct look *look, struct buf *out)
 {
 	size_t count;
 	const char *const *topics = help_topics(&count);
+	struct buf more = { 0 };
 
-	buf_add_str(out, "titan [OPTION..] COMMAND [OPTION..] [ARGUMENT..]\n\n"
-			 "titan alone, on a terminal, starts a master and a worker, if none is running, and opens the dashboard.\n");
+	buf_add_str(out, "titan [OPTION..] COMMAND [OPTION..] [ARGUMENT..]\n\n");
+	wrap("titan alone, on a terminal, starts a master and a worker, if none is running, and opens the dashboard.", 0, 0, out);
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		buf_add_byte(out, '\n');
 		heading(look, command_groups[group], out);
-		for (int id = 1; id < COMMAND_COUNT; id++)
-			if ((int)command_table[id].group == group)
-				buf_addf(out, "  %-12s%s\n", command_table[id].verb, command_table[id].help);
+		for (int id = 1; id < COMMAND_COUNT; id++) {
+			if ((int)command_table[id].group == group) {
+				buf_addf(out, "  %-12s", command_table[id].verb);
+				wrap(command_table[id].help, COMMAND_COLUMN, COMMAND_COLUMN, out);
+			}
+		}
 	}
 	buf_add_byte(out, '\n');
 	heading(look, "Options of every command", out);
 	options_help(global_options, out);
-	buf_add_str(out, "\nMore: titan COMMAND --help, man titan-COMMAND; titan help");
+	buf_add_str(&more, "More: titan COMMAND --help, man titan-COMMAND; titan help");
 	for (size_t i = 0; i < count; i++)
-		buf_addf(out, "%s %s", i ? " |" : "", topics[i]);
+		buf_addf(&more, "%s %s", i ? " |" : "", topics[i]);
 	buf_add_byte(out, '\n');
+	wrap(buf_cstr(&more), 0, 0, out);
+	buf_free(&more);
 }
 
 void help_command(const struct look *look, const struct command_info *command, struct buf *out)
 {
-	buf_addf(out, "titan %s", command->verb);
-	if (command->pattern[0] != '\0')
-		buf_addf(out, " %s", command->pattern);
-	buf_add_str(out, command->options->id != OPT_none ? " [OPTION..]\n\n" : "\n\n");
+	struct buf form = { 0 };
+
+	buf_addf(&form, "%s %s%s", command->verb, command->pattern, command->options->id != OPT_none ? " [OPTION..]" : "");
+	buf_add_str(out, "titan");
+	wrap(buf_cstr(&form), strlen("titan "), strlen("titan"), out);
+	buf_free(&form);
+	buf_add_byte(out, '\n');
 	wrap(command->help, 0, 0, out);
 	if (command->text[0] != '\0') {
 		buf_add_byte(out, '\n');
@@ -208,7 +219,8 @@ static void state_line(const struct look *look, const struct state_info *state, 
 	/* Pad by hand: a glyph takes one cell but several bytes. */
 	for (size_t cells = strlen(state->word) + 2; cells < 10; cells++)
 		buf_add_byte(out, ' ');
-	buf_addf(out, "%-12s %s\n", state->name, state->fact);
+	buf_addf(out, "%-12s ", state->name);
+	wrap(state->fact, STATE_COLUMN, STATE_COLUMN, out);
 }
 
 static void topic_states(const struct look *look, struct buf *out)

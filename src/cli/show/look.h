@@ -14,6 +14,7 @@ struct look {                            /* how output looks on one stream */
 	bool colour;
 	bool utf8;
 	bool terminal;
+	size_t columns;                  /* width of the terminal; 0: none, or unknown, so nothing is cut */
 	bool quiet;                      /* print tables without a header */
 	bool expanded;                   /* print each field of a row on a line of its own, instead of tables */
 };

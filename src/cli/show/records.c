@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Collects rows of cells and prints them in the four styles. records_cell.c writes each cell. */
+/* Collects rows of cells and prints them for programs; records_table.c prints them for people. records_cell.c writes each cell. */
 #include "cli/show/records.h"
 
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "cli/show/json.h"
 #include "cli/show/look.h"
 #include "cli/show/records_cell.h"
-
-#define GAP 2
+#include "cli/show/records_table.h"
 
 void records_begin(struct records *records, const struct column *columns, size_t column_count,
 		   struct arena *arena)
@@ -145,152 +144,9 @@ void records_json_row(const struct records *records, size_t row, struct json *js
 	json_end(json);
 }
 
-static void add_spaces(struct buf *out, size_t count)
-{
-	while (count-- > 0)
-		buf_add_byte(out, ' ');
-}
-
-static void human_column(const struct look *look, const struct column *column, const struct record_cell *cell,
-			 size_t width, bool last, struct buf *out)
-{
-	struct buf text = { 0 };
-	size_t used;
-
-	cell_human(look, cell, &text);
-	used = text_width(buf_slice(&text));
-	if (column->right && width > used)
-		add_spaces(out, width - used);
-	if (cell->kind == CELL_STATE)
-		look_state(look, cell->state, out);
-	else
-		buf_add_slice(out, buf_slice(&text));
-	if (!column->right && !last)
-		add_spaces(out, width - used);
-	buf_free(&text);
-}
-
-bool printing_measures(const struct look *look)
-{
-	return look->style == STYLE_HUMAN && !look->expanded;
-}
-
-void printing_measure(struct printing *printing, const struct records *records)
-{
-	struct buf text = { 0 };
-
-	CHECK(records->column_count <= RECORDS_COLUMNS_MAX);
-	for (size_t i = 0; i < records->cell_count; i++) {
-		size_t column = i % records->column_count;
-		size_t width;
-
-		if (records->columns[column].title == NULL)
-			continue;
-		buf_clear(&text);
-		cell_human(printing->look, &records->cells[i], &text);
-		width = text_width(buf_slice(&text));
-		if (width > printing->widths[column])
-			printing->widths[column] = width;
-	}
-	buf_free(&text);
-}
-
-static size_t last_shown(const struct records *records)
-{
-	size_t last = 0;
-
-	for (size_t i = 0; i < records->column_count; i++)
-		if (records->columns[i].title != NULL)
-			last = i;
-	return last;
-}
-
-static void print_titles(const struct records *records, const struct look *look, const size_t *widths, size_t last,
-			 struct buf *out)
-{
-	look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
-	for (size_t i = 0; i <= last; i++) {
-		const char *title = records->columns[i].title;
-		size_t pad;
-
-		if (title == NULL)
-			continue;
-		pad = widths[i] - text_width(slice_str(title));
-		if (records->columns[i].right)
-			add_spaces(out, pad);
-		buf_add_str(out, title);
-		if (i < last)
-			add_spaces(out, (records->columns[i].right ? 0 : pad) + GAP);
-	}
-	look_plain(look, out);
-	buf_add_byte(out, '\n');
-}
-
-static void begin_human(struct printing *printing, const struct records *records, struct buf *out)
-{
-	for (size_t i = 0; i < records->column_count; i++) {
-		size_t width = records->columns[i].title ? text_width(slice_str(records->columns[i].title)) : 0;
-
-		if (width > printing->widths[i])
-			printing->widths[i] = width;
-	}
-	if (!printing->look->quiet && !printing->look->expanded)
-		print_titles(records, printing->look, printing->widths, last_shown(records), out);
-}
-
-/* Print a row as lines "key  value". */
-static void print_fields(const struct records *records, size_t row, const struct look *look, struct buf *out)
-{
-	const struct record_cell *cells = &records->cells[row * records->column_count];
-	size_t widest = 0;
-
-	for (size_t i = 0; i < records->column_count; i++)
-		if (records->columns[i].title != NULL && strlen(records->columns[i].title) > widest)
-			widest = strlen(records->columns[i].title);
-	for (size_t i = 0; i < records->column_count; i++) {
-		const struct column *column = &records->columns[i];
-
-		if (column->title == NULL)
-			continue;
-		if (look->style == STYLE_PLAIN) {
-			buf_addf(out, "%s\t", column->key);
-			cell_plain(&cells[i], out);
-			buf_add_byte(out, '\n');
-		} else if (!cell_has_nothing(&cells[i])) {
-			look_colour(look, COLOUR_DEFAULT, ATTR_DIM, out);
-			buf_addf(out, "%-*s", (int)(widest + GAP), column->title);
-			look_plain(look, out);
-			human_column(look, column, &cells[i], 0, true, out);
-			buf_add_byte(out, '\n');
-		}
-	}
-}
-
-static void print_human(const struct printing *printing, const struct records *records, struct buf *out)
-{
-	size_t last = last_shown(records);
-
-	for (size_t row = 0; row < records_rows(records); row++) {
-		if (printing->look->expanded) {
-			buf_add_str(out, row > 0 ? "\n" : "");
-			print_fields(records, row, printing->look, out);
-			continue;
-		}
-		for (size_t i = 0; i <= last; i++) {
-			if (records->columns[i].title == NULL)
-				continue;
-			human_column(printing->look, &records->columns[i], &records->cells[row * records->column_count + i],
-				     printing->widths[i], i == last, out);
-			if (i < last)
-				add_spaces(out, GAP);
-		}
-		buf_add_byte(out, '\n');
-	}
-}
-
 static void print_plain(const struct records *records, struct buf *out)
 {
-	size_t last = last_shown(records);
+	size_t last = table_last(records);
 
 	for (size_t row = 0; row < records_rows(records); row++) {
 		for (size_t i = 0; i <= last; i++) {
@@ -371,7 +227,7 @@ void printing_begin(struct printing *printing, const struct records *records, st
 {
 	CHECK(records->column_count <= RECORDS_COLUMNS_MAX);
 	if (printing->look->style == STYLE_HUMAN)
-		begin_human(printing, records, out);
+		table_begin(printing, records, out);
 	if (printing->look->style != STYLE_JSON)
 		return;
 	json_begin(&printing->json, out);
@@ -382,7 +238,7 @@ void printing_rows(struct printing *printing, const struct records *records, str
 {
 	switch (printing->look->style) {
 	case STYLE_HUMAN:
-		print_human(printing, records, out);
+		table_rows(printing, records, out);
 		break;
 	case STYLE_PLAIN:
 		print_plain(records, out);
@@ -432,5 +288,5 @@ void records_print_one(const struct records *records, const struct look *look, s
 		print_template(records, 0, look->format, out);
 		return;
 	}
-	print_fields(records, 0, look, out);
+	table_fields(records, 0, look, out);
 }

@@ -45,6 +45,7 @@ struct records {
 	struct arena *arena;
 	struct record_cell *cells;
 	size_t cell_count, cell_room;
+	bool wraps;          /* a text that is too long for its column goes on below, rather than being cut */
 };
 
 void records_begin(struct records *records, const struct column *columns, size_t column_count,
@@ -96,6 +97,9 @@ void records_print(const struct records *records, const struct look *look, struc
 struct printing {
 	const struct look *look;
 	size_t widths[RECORDS_COLUMNS_MAX];
+	bool exact[RECORDS_COLUMNS_MAX];         /* the column has numbers or times, which are never cut */
+	bool filled[RECORDS_COLUMNS_MAX];        /* the column isn't empty in all rows */
+	bool left_out[RECORDS_COLUMNS_MAX];      /* there is no room for the column */
 	struct json json;
 };
 

@@ -15,6 +15,7 @@
 #include "cli/show/records.h"
 
 #define BAR_CELLS 12
+#define PERCENT_CELLS 5                  /* a space, and 100% */
 #define TEXTS_SHOWN 6                    /* most list items shown in a table; other styles show all */
 
 static int percent(const struct record_cell *cell)
@@ -70,7 +71,15 @@ void cell_plain(const struct record_cell *cell, struct buf *out)
 	}
 }
 
-void cell_human(const struct look *look, const struct record_cell *cell, struct buf *out)
+static void add_share(const struct look *look, const struct record_cell *cell, size_t width, struct buf *out)
+{
+	size_t cells = width < BAR_CELLS + PERCENT_CELLS ? width - (width < PERCENT_CELLS ? width : PERCENT_CELLS) : BAR_CELLS;
+
+	look_bar(look, (uint64_t)cell->number, (uint64_t)cell->whole, (int)cells, out);
+	buf_addf(out, cells > 0 ? " %3d%%" : "%3d%%", percent(cell));
+}
+
+void cell_human(const struct look *look, const struct record_cell *cell, size_t width, struct buf *out)
 {
 	char time[CLOCK_TEXT_SIZE];
 
@@ -91,8 +100,7 @@ void cell_human(const struct look *look, const struct record_cell *cell, struct 
 		buf_add_str(out, clock_write_span(cell->number, time));
 		break;
 	case CELL_SHARE:
-		look_bar(look, (uint64_t)cell->number, (uint64_t)cell->whole, BAR_CELLS, out);
-		buf_addf(out, " %3d%%", percent(cell));
+		add_share(look, cell, width, out);
 		break;
 	case CELL_BOOL:
 		buf_add_str(out, cell->number ? "yes" : "no");

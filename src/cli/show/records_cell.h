@@ -8,8 +8,8 @@
 #include "cli/show/records.h"
 
 void cell_plain(const struct record_cell *cell, struct buf *out);       /* Write the exact value, without decoration. */
-/* Write the cell as people see it, but without colours and state glyphs, so that its width can be measured. */
-void cell_human(const struct look *look, const struct record_cell *cell, struct buf *out);
+/* Write the cell as people see it, but without colours. A bar is made to fit this width; no other cell is. */
+void cell_human(const struct look *look, const struct record_cell *cell, size_t width, struct buf *out);
 void cell_json(const struct record_cell *cell, struct json *json);
 bool cell_has_nothing(const struct record_cell *cell);
 
