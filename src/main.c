@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The program. The argument "link" makes it a worker's link process, and "far" is what other machines run; anything else is
- * a command.
+ * The program. With the argument "link" it becomes a worker's link process; "far" is what other machines run through
+ * ssh; anything else is a command.
  */
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 {
 	struct session session;
 
-	/* Daemons are executed as /proc/self/exe; without this ps would show that name. */
+	/* Daemons are executed as /proc/self/exe; without this, ps would show that name. */
 	prctl(PR_SET_NAME, "titan");
 	if (argc == 2 && strcmp(argv[1], "link") == 0)
 		return link_main();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A blob: immutable bytes with a reference count. A graph's specification, for example, is held by the core
- * and, until it is written, by the store's thread. The count is atomic; the bytes never change after
- * blob_make.
+ * A blob: immutable bytes with a reference count. For example, a graph's specification is held by the core and, until
+ * it is written, by the store's thread. The count is atomic; the bytes never change after blob_make.
  */
 #ifndef TITAN_BASE_BLOB_H
 #define TITAN_BASE_BLOB_H

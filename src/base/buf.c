@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A growable buffer. The allocation begins head bytes before data. The consumed part is reused when it is
- * larger than the live part, so a byte moves at most once for each byte added.
+ * A growable buffer. The allocation begins head bytes before data. The consumed part is used again when it is larger
+ * than the live part, so a byte moves at most once for each byte added.
  */
 #include "base/buf.h"
 

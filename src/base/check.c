@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stops the program when an invariant is broken. Writes its message without allocating: memory may have run out. */
+/*
+ * Stops the program when an invariant is broken. Writes its message without allocating, because memory may have run
+ * out.
+ */
 #include "base/check.h"
 
 #include <stdio.h>

@@ -60,7 +60,7 @@ uint64_t clock_boot_id(void)
 	return len > 0 ? (hash_bytes(text, (size_t)len, 0) >> 2) + 1 : 0;
 }
 
-/* Return whole seconds, rounded down, so that the rest is positive even before 1970. */
+/* Whole seconds, rounded down, so that the rest is positive even before 1970. */
 static time_t whole_seconds(int64_t wall_ms, int *ret_rest_ms)
 {
 	int64_t sec = wall_ms / 1000, rest = wall_ms % 1000;
@@ -177,7 +177,7 @@ int clock_parse_span(const char *text, int64_t *ret_ms)
 		*ret_ms = 0;
 		return 0;
 	}
-	/* Also "1h30m": each unit must be smaller than the one before, so none comes twice. */
+	/* Several units such as 1h30m: each must be smaller than the one before. */
 	do {
 		int64_t count = 0, unit;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Time: monotonic nanoseconds for intervals; nanoseconds since the machine's boot for intervals that outlive
- * the process; UTC milliseconds for dates and display.
+ * Time: monotonic nanoseconds for intervals; nanoseconds since the machine's boot for intervals that outlive the
+ * process; UTC milliseconds for dates and display.
  */
 #ifndef TITAN_BASE_CLOCK_H
 #define TITAN_BASE_CLOCK_H

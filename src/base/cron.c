@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The fields of cron, and the next time that they match. */
+/* Parses cron expressions, and computes the next time that they match. */
 #include "base/cron.h"
 
 #include <string.h>
 
 #define DAY_S 86400
-/* Least time between two changes of a zone's offset; no zone has had two within three days. */
+/* Least time between two changes of a zone's offset; in no zone were two changes within three days. */
 #define LEAST_APART_S DAY_S
 /* Years to search for a match: two 29ths of February are at most eight years apart. */
 #define YEARS_AHEAD 9
@@ -245,10 +245,7 @@ static int64_t offset_of(struct slice zone, int64_t utc_s)
 	return zone.len ? change_at(zone, change_before(zone, utc_s)).offset_s : 0;
 }
 
-/*
- * Return the first moment after after_s at which clocks show local_s. If clocks skip local_s, return the
- * moment of the skip.
- */
+/* The first moment after after_s at which clocks show local_s. If clocks skip local_s, the moment of the skip. */
 static int64_t local_moment(struct slice zone, int64_t local_s, int64_t after_s, bool elapsed)
 {
 	size_t count = zone.len / ZONE_CHANGE, first, at;
@@ -308,7 +305,7 @@ static bool day_matches(const struct cron *cron, int64_t days)
 	return day && of_week;
 }
 
-/* Search a day without clock changes, from after_s on. */
+/* Search a day without clock changes, starting at after_s. */
 static int64_t even_day_next(const struct cron *cron, int64_t day_s, int64_t offset_s, int64_t after_s)
 {
 	int64_t gone_s = after_s + offset_s - day_s;
@@ -321,7 +318,10 @@ static int64_t even_day_next(const struct cron *cron, int64_t day_s, int64_t off
 	return INT64_MAX;
 }
 
-/* Search a day on which clocks change. The order of clock times isn't that of moments then, so try all of them. */
+/*
+ * Search a day on which clocks change. On such a day the order of clock times isn't the order of moments, so try all of
+ * them.
+ */
 static int64_t day_next(const struct cron *cron, struct slice zone, int64_t day_s, int64_t after_s)
 {
 	int64_t offset_s = offset_of(zone, day_s - 2 * DAY_S), best = INT64_MAX;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A histogram of times in powers of two: bucket i counts times of less than 2^i microseconds that no lower
- * bucket counts.
- */
+/* A histogram of times in powers of two: bucket i counts times below 2^i microseconds that no lower bucket counts. */
 #ifndef TITAN_BASE_HISTOGRAM_H
 #define TITAN_BASE_HISTOGRAM_H
 
@@ -17,7 +14,7 @@ struct histogram {
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
 uint64_t histogram_count(const uint64_t *buckets);
-/* Return a time in microseconds that so many permille of all don't exceed; 0 if nothing was counted. */
+/* The time in microseconds that this many permille of all times don't exceed; 0: nothing was counted. */
 uint64_t histogram_below_us(const uint64_t *buckets, unsigned permille);
 
 #endif

@@ -6,8 +6,8 @@
 #define HOST_ID_SIZE 64
 
 /*
- * Return the identity, from /etc/machine-id or else from the present boot. If neither can be read it is empty, and an empty
- * one never counts as equal to another.
+ * The identity, from /etc/machine-id or otherwise from the present boot. If neither can be read it is empty, and an
+ * empty identity never counts as equal to another.
  */
 void host_id(char out[HOST_ID_SIZE]);
 

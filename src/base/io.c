@@ -78,7 +78,7 @@ int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data)
 	return 0;
 }
 
-/* Sync the directory that holds path: without that a crash may lose the file's name. */
+/* Sync the directory that contains path; otherwise a crash may lose the file's name. */
 static int sync_parent(int dir_fd, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -206,7 +206,7 @@ int io_check_private_dir(const char *path)
 	}
 	if (fstat(fd, &st) < 0)
 		result = -errno;
-	/* the set-group-ID bit is ignored: it may be inherited from the parent directory and gives nobody access */
+	/* ignore the set-group-ID bit: it may be inherited from the parent directory and gives no user access */
 	else if (st.st_uid != geteuid() || (st.st_mode & 0777) != 0700)
 		result = -EPERM;
 	close(fd);

@@ -9,30 +9,30 @@
 
 struct io_identity {
 	uint64_t device, inode;
-	/* Number of the file's mount: it differs below a bind mount, where the device is the same. */
+	/* number of the file's mount, which differs below a bind mount, where the device is the same */
 	uint64_t mount;
 };
 
 int io_write_all(int fd, const void *data, size_t len);
 /* Read a whole file. Returns -EFBIG if the file is larger than max. */
 int io_read_file(int dir_fd, const char *path, size_t max, struct buf *ret_data);
-/* Write a file by way of a temporary one, fsync and rename: after a crash there is the old content or the new. */
+/* Write a file through a temporary file, fsync and rename: after a crash the old or the new content is there. */
 int io_write_file(int dir_fd, const char *path, const void *data, size_t len, mode_t mode);
 int io_set_nonblock(int fd);
 int io_set_cloexec(int fd, bool on);
 /* Makes directories as mkdir -p does; existing ones are fine. */
 int io_make_dirs(const char *path, mode_t mode);
 /*
- * Remove a tree. Never follows a link or enters another mount; a missing tree is fine. What can't be removed
- * stays and all else goes; returns the first failure, -EXDEV for a mount.
+ * Remove a tree. Never follows a link or enters another mount; a missing tree is no error. What can't be removed stays,
+ * and everything else is removed; returns the first failure, -EXDEV for a mount.
  */
 int io_remove_tree(int dir_fd, const char *name);
 /* Return device, inode and mount of a name in dir_fd, without following links; "": dir_fd itself. */
 int io_identify(int dir_fd, const char *name, struct io_identity *ret_identity);
-/* Is this directory ours, with mode 0700? 0 if so; otherwise -EPERM, -ELOOP for a symbolic link. */
+/* Does this user own the directory, with mode 0700? 0: yes; otherwise -EPERM, or -ELOOP for a symbolic link. */
 int io_check_private_dir(const char *path);
 /* Write the absolute form of a path into out, PATH_MAX bytes; the path need not exist. */
 int io_absolute(const char *path, char *out);
-int io_fd_count_limit(void);                            /* raises RLIMIT_NOFILE to its hard limit and returns that */
+int io_fd_count_limit(void);                            /* raise RLIMIT_NOFILE to its hard limit and return that */
 
 #endif

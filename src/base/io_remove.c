@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Removes a directory tree that a job made: it may be deeper than the stack or the limit on descriptors
- * allows, and hold links out of the tree and directories without permissions. Nothing recurses: a directory
- * found inside another is moved up into the root of the tree and emptied there. Links are never followed.
- * File systems mounted in the tree are never entered: they aren't the job's, and stay, like all else that
- * can't be removed.
+ * Removes a directory tree that a job made: it may be deeper than the stack or the limit on descriptors allows, have
+ * links out of the tree, and directories without permissions. Nothing recurses: a directory found inside another is
+ * moved up into the root of the tree and emptied there. Links are never followed. File systems mounted in the tree are
+ * never entered: they aren't the job's, and stay, like everything else that can't be removed.
  */
 #include "base/io.h"
 
@@ -16,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Limits the passes, in case somebody keeps filling the tree. */
+/* limit on passes, because a process may keep filling the tree */
 #define REMOVE_PASSES_MAX 1000000u
 
 struct tree_removal {
@@ -110,7 +109,9 @@ static int remove_entry(struct tree_removal *removal, int dir_fd, const char *na
 	return move_up(removal, dir_fd, name);
 }
 
-/* Empty a directory in passes, until one removes nothing: a pass may miss what is moved up while it runs. */
+/*
+ * Empty a directory in passes until one removes nothing: a pass may miss directories that are moved up while it runs.
+ */
 static int empty_dir(struct tree_removal *removal, DIR *dir)
 {
 	bool progress;
@@ -183,7 +184,7 @@ int io_remove_tree(int dir_fd, const char *name)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -errno;
-	/* A path may lead through mounts, but a plain name is expected to be in its parent's mount. */
+	/* A path may lead through mounts, but a plain name should be in its parent's mount. */
 	result = strchr(name, '/') ? io_identify(dir_fd, name, &identity) :
 	         dir_fd == AT_FDCWD ? io_identify(dir_fd, ".", &identity) : io_identify(dir_fd, "", &identity);
 	if (result < 0)

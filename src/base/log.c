@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Log lines to stderr. Each line is one write, so that lines of several threads and processes don't mix.
- * Lines over a limit are counted; the count is logged with the next line of any kind once that limit allows
- * lines again, so no timer is needed. A log file that is too large is renamed; other processes that write
- * into it notice the rename and open the new file.
+ * Log lines to stderr. Each line is one write, so that lines of several threads and processes don't mix. Lines above a
+ * limit are counted; the count is logged with the next line of any kind once the limit allows lines again, so no timer
+ * is needed. A log file that is too large is renamed; other processes that write to it notice the rename and open the
+ * new file.
  */
 #include "base/log.h"
 
@@ -23,14 +23,14 @@
 #include "base/text.h"
 
 #define LOG_LINE_MAX 4096
-#define SUFFIX_MAX   8                   /* bytes of ".1" and so on, with the NUL */
+#define SUFFIX_MAX   8                   /* length of a suffix such as ".1", with the NUL */
 
 static const char *log_who = "titan";
 static enum log_level log_most = LOG_LEVEL_INFO;
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct log_limit *limits;
-static char file_path[PATH_MAX];         /* path of the log file; empty: stderr isn't our own file */
+static char file_path[PATH_MAX];         /* path of the log file; empty: stderr isn't a file of this daemon */
 static size_t file_max;
 
 void log_init(const char *who, enum log_level level)
@@ -73,7 +73,7 @@ static int open_file(void)
 	return open(file_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* The name now belongs to another file: write there, with stdout as well if that was the same file. */
+/* The name now belongs to another file: write there, with stdout as well if it was the same file. */
 static void go_to_new_file(const struct stat *old)
 {
 	struct stat out;
@@ -88,8 +88,8 @@ static void go_to_new_file(const struct stat *old)
 }
 
 /*
- * Rename the log file if it is too large, or follow a rename. The lock is taken on a descriptor of our own:
- * inherited descriptors would share the lock.
+ * Rename the log file if it is too large, or follow a rename by another process. The lock is taken on a descriptor of
+ * this process alone, because inherited descriptors would share the lock.
  */
 static void look_at_file(void)
 {
@@ -200,7 +200,7 @@ void log_write(enum log_level level, const char *format, ...)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Check whether this kind of line may be logged now; if not, count the line as left out. */
+/* May this kind of line be logged now? If not, count the line as omitted. */
 static bool take_turn(struct log_limit *limit, enum log_level level)
 {
 	if (!limit->known) {

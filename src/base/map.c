@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Hash tables with open addressing and linear probing. Removing an entry shifts those behind it back, so
- * there are no tombstones and a lookup ends at the first empty slot. An empty slot has the value NULL. The
- * seeds are fixed, so the order of iteration depends only on the operations.
+ * Hash tables with open addressing and linear probing. Removing an entry shifts the entries after it back, so there are
+ * no tombstones and a look-up ends at the first empty slot. An empty slot has the value NULL. The seeds are fixed, so
+ * the order of iteration depends only on the operations.
  */
 #include "base/map.h"
 
@@ -81,8 +81,7 @@ static void map_grow(struct map *map)
 }
 
 /*
- * Return the size to shrink to: a quarter to a half full if the table is less than an eighth full; otherwise
- * unchanged.
+ * The size to shrink to: a quarter to a half full if the table is less than an eighth full; otherwise the present size.
  */
 static size_t shrunk(size_t count, size_t cap)
 {
@@ -217,7 +216,7 @@ void name_map_put(struct name_map *map, struct slice name, void *value)
 	slot = &map->slots[name_map_find(map, name, hash)];
 	if (!slot->value)
 		map->count++;
-	/* replace the name, too: the old one may be freed together with its value */
+	/* replace the name, too, because the old one may be freed together with its value */
 	*slot = (struct name_slot){ .name = name, .hash = hash, .value = value };
 }
 

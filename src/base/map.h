@@ -26,12 +26,12 @@ void *map_get(const struct map *map, uint64_t key);
 void map_put(struct map *map, uint64_t key, void *value);
 void *map_remove(struct map *map, uint64_t key);               /* removes an entry; returns its value, or NULL */
 bool map_next(const struct map *map, size_t *cursor, uint64_t *ret_key, void **ret_value);
-/* Shrinks the table to what it holds; never during an iteration. */
+/* shrink the table to fit its content; never during an iteration */
 void map_shrink(struct map *map);
 void map_free(struct map *map);
 
 struct name_slot {
-	struct slice name;         /* key of the entry; borrowed: the bytes must live as long as the entry */
+	struct slice name;         /* key of the entry; not copied: the bytes must live as long as the entry */
 	uint64_t hash;
 	void *value;
 };

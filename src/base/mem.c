@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-/* Multiply, checked. Never returns 0: malloc(0) may return NULL, which means failure. */
+/* Multiply, checked. Never returns 0, because malloc(0) may return NULL, which means failure here. */
 static size_t array_size(size_t count, size_t size)
 {
 	size_t total;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory from the system. If it runs out, the program stops (check_failed). A restart is always safe, because
- * only durable state was acknowledged. Sizes that come from outside are checked against limits.h before they
- * get here. mem_free accepts NULL.
+ * Memory from the system. If it runs out, the program stops (check_failed). A restart is always safe, because only
+ * durable state was acknowledged. Sizes that come from outside are checked against limits.h before they get here.
+ * mem_free accepts NULL.
  */
 #ifndef TITAN_BASE_MEM_H
 #define TITAN_BASE_MEM_H

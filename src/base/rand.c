@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* xoshiro256** where randomness must be repeatable; getrandom where it must not be guessed. */
+/* xoshiro256** for randomness that must be repeatable; getrandom for randomness that must not be guessed. */
 #include "base/rand.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ uint64_t rand_below(struct rand_state *state, uint64_t limit)
 	uint64_t value, floor;
 
 	CHECK(limit > 0);
-	/* reject the lowest 2^64 mod limit values: they would make small remainders likelier */
+	/* reject the lowest 2^64 mod limit values, which would make small remainders more likely */
 	floor = -limit % limit;
 	do
 		value = rand_next(state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SHA-256. The library fails only when memory runs out, which stops the program as it does everywhere. */
+/* SHA-256. The library fails only when memory runs out, which stops the program as everywhere. */
 #include "base/sha256.h"
 
 #include <openssl/evp.h>

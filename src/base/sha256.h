@@ -15,6 +15,6 @@ void sha256_init(struct sha256 *hash);
 void sha256_add(struct sha256 *hash, struct slice bytes);
 void sha256_add_u64(struct sha256 *hash, uint64_t number);       /* adds a number as eight bytes, little-endian */
 void sha256_end(struct sha256 *hash, uint8_t ret_digest[SHA256_SIZE]);
-void sha256_drop(struct sha256 *hash);                           /* frees a hash that may not have been ended */
+void sha256_drop(struct sha256 *hash);                           /* free a hash that wasn't necessarily ended */
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A slice: a borrowed sequence of bytes. Its maker says how long it is valid. It need not end with a NUL. */
+/*
+ * A slice: a sequence of bytes that belongs to something else, which says how long it is valid. It needn't end with a
+ * NUL.
+ */
 #ifndef TITAN_BASE_SLICE_H
 #define TITAN_BASE_SLICE_H
 

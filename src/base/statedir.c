@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finds and makes a cluster's directory, and owns the name of its socket. The path is absolute, so that it
- * stays right when a daemon changes its directory. A socket file is replaced only under the directory's lock,
- * and only if nobody answers on it; any other file of that name is left alone.
+ * Finds and makes a cluster's directory, and owns the name of its socket. The path is absolute, so that it stays right
+ * when a daemon changes its directory. A socket file is replaced only under the directory's lock, and only if no
+ * process answers on it; any other file of that name is left alone.
  */
 #include "base/statedir.h"
 
@@ -114,7 +114,7 @@ const char *statedir_path(const struct statedir *statedir, const char *name, cha
 	return out;
 }
 
-/* Build the socket's address. If the path is too long, it goes through the directory's descriptor. */
+/* Build the socket's address. A path that is too long is reached through the directory's descriptor. */
 static void socket_address(const char *dir, const char *name, int dir_fd, struct sockaddr_un *ret_address)
 {
 	const size_t size = sizeof(ret_address->sun_path);
@@ -168,7 +168,7 @@ int statedir_connect_in(const char *dir, const char *name, int *ret_fd)
 	return result;
 }
 
-/* Remove a socket file that nobody serves. 0 when it is gone; -EADDRINUSE if somebody answers. */
+/* Remove a socket file that no process serves. 0: it is gone; -EADDRINUSE: a process answers on it. */
 static int remove_stale(int dir_fd, const char *name, const struct sockaddr_un *address)
 {
 	struct stat info;
@@ -177,7 +177,7 @@ static int remove_stale(int dir_fd, const char *name, const struct sockaddr_un *
 
 	if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	/* Connecting to a plain file is refused, too, and such a file must not be deleted. */
+	/* Connecting to a plain file is refused as well, and such a file must not be deleted. */
 	if (!S_ISSOCK(info.st_mode))
 		return -ENOTSOCK;
 	result = connect_to(address, &fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where a cluster's state lives: a directory with the cluster's name in $TITAN_STATE, $XDG_STATE_HOME/titan
- * or ~/.local/state/titan. The directories must be ours with mode 0700, or they are refused.
+ * Where a cluster's state is: a directory with the cluster's name in $TITAN_STATE, $XDG_STATE_HOME/titan or
+ * ~/.local/state/titan. The directories must belong to this user with mode 0700, or they are refused.
  */
 #ifndef TITAN_BASE_STATEDIR_H
 #define TITAN_BASE_STATEDIR_H
@@ -16,18 +16,18 @@ struct statedir {
 };
 
 /*
- * Find the directory of a cluster; NULL or "" means the cluster named default. Makes nothing. 0 or: -EINVAL
- * for a bad name, -ENOENT if there is no home, -ENAMETOOLONG.
+ * Find the directory of a cluster; NULL or "" means the cluster named default. Makes nothing. 0 or: -EINVAL for a bad
+ * name, -ENOENT if there is no home directory, -ENAMETOOLONG.
  */
 int statedir_find(const char *cluster, struct statedir *ret_statedir);
 /*
- * Make the directory and those above it. -EPERM if it isn't ours or others may enter it, -ELOOP if it is a
+ * Make the directory and its parents. -EPERM: it doesn't belong to this user, or others may enter it; -ELOOP: it is a
  * symbolic link.
  */
 int statedir_make(const struct statedir *statedir);
 /*
- * Is there a directory above it that every user may write, without a sticky bit? Then any user can move the
- * cluster's directory away. They can't put another in its place, because one of theirs would be refused.
+ * Does a directory above it let every user write, without a sticky bit? Then any user can move the cluster's directory
+ * away. They can't put another in its place, because one of theirs would be refused.
  */
 bool statedir_is_exposed(const struct statedir *statedir, char ret_above[PATH_MAX]);
 /*
@@ -43,7 +43,7 @@ const char *statedir_path(const struct statedir *statedir, const char *name, cha
  */
 int statedir_socket_connect(const struct statedir *statedir, int *ret_fd);
 int statedir_socket_listen(const struct statedir *statedir, int *ret_fd);
-/* Connect to another socket, or listen on it, in a directory of our own with mode 0700. */
+/* Connect to another socket, or listen on it, in a directory of this user with mode 0700. */
 int statedir_connect_in(const char *dir, const char *name, int *ret_fd);
 int statedir_listen_in(const char *dir, const char *name, int *ret_fd);
 

@@ -63,15 +63,15 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * Return the distance below which words of this length count as similar. Single letters are one edit apart,
- * which isn't similar.
+ * The distance below which words of this length count as similar. Single letters are one edit apart, which isn't
+ * similar.
  */
 size_t text_near(size_t len)
 {
 	return len < 2 ? 1 : len < 4 ? 2 : 3;
 }
 
-/* Return the edit distance. Swapping two neighbours counts as one edit, since it is the most common slip. */
+/* The edit distance of two words. Swapping two neighbours counts as one edit, because it is the most common slip. */
 size_t text_distance(struct slice a, struct slice b, size_t give_up)
 {
 	uint16_t rows[3][DISTANCE_MAX_LEN + 1];
@@ -102,7 +102,7 @@ size_t text_distance(struct slice a, struct slice b, size_t give_up)
 			row[j] = (uint16_t)cost;
 			least = smaller(least, cost);
 		}
-		/* a swap looks two rows back, but its cost has grown by one since */
+		/* a swap uses the row before the last one, whose cost has grown by one since */
 		if (least > give_up + 1)
 			return give_up + 1;
 	}
@@ -154,7 +154,10 @@ bool text_matches(struct slice pattern, struct slice text)
 			at++;
 			i++;
 		} else if (star != SIZE_MAX) {
-			/* Let the last star take one byte more. An earlier one needn't: what it took fits as well. */
+			/*
+			 * Let the last star match one more byte. Earlier stars needn't change: what they matched still
+			 * fits.
+			 */
 			at = star + 1;
 			i = ++star_text;
 		} else {

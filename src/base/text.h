@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Text from outside on its way to a terminal. Every sink (screen, CLI, logs, errors) passes what jobs, names
- * and peers wrote through text_escape. It makes visible (\x1b, \u202e, \xff): C0, C1, ESC, DEL, bidirectional
- * and zero-width characters, and bytes that aren't UTF-8. Widths are in terminal cells, as utf8proc gives
- * them.
+ * Text from outside on its way to a terminal. Every output (screen, CLI, logs, errors) passes what jobs, names and
+ * peers wrote through text_escape. It makes visible (\x1b, \u202e, \xff): C0, C1, ESC, DEL, bidirectional and
+ * zero-width characters, and bytes that aren't UTF-8. Widths are in terminal cells, as utf8proc gives them.
  */
 #ifndef TITAN_BASE_TEXT_H
 #define TITAN_BASE_TEXT_H
@@ -18,14 +17,14 @@ enum text_keep {
 };
 
 void text_escape(struct buf *out, struct slice text, unsigned keep);
-/* Check for a control, bidirectional, zero-width or unassigned character. */
+/* Is this a control, bidirectional, zero-width or unassigned character? */
 bool text_is_hidden(uint32_t code);
 size_t text_width(struct slice text);                    /* returns the width of text that is already escaped */
-/* Return how many bytes of the text fit into so many cells. */
+/* Number of bytes of the text that fit into this many cells. */
 size_t text_clip(struct slice text, size_t cells, size_t *ret_width);
 /*
- * Read one character: returns its bytes (1 to 4; an invalid byte counts as one), its code and width.
- * *ret_code is U+FFFD if it is invalid.
+ * Read one character: return its number of bytes (1 to 4; an invalid byte counts as one), its code and width. *ret_code
+ * is U+FFFD if it is invalid.
  */
 size_t text_next(struct slice text, uint32_t *ret_code, int *ret_width);
 bool text_parse_u64(struct slice text, uint64_t *ret_value);   /* parses a number of decimal digits only */
@@ -38,9 +37,9 @@ size_t text_near(size_t len);    /* returns the distance below which a word of t
 size_t text_distance(struct slice a, struct slice b, size_t give_up);
 /* Return the most similar word; NULL: none is similar. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
-/* Does the whole text fit the pattern? * stands for any bytes, ? for one. Takes at most pattern times text steps. */
+/* Does the whole text match the pattern? * stands for any bytes, ? for one. Takes at most pattern times text steps. */
 bool text_matches(struct slice pattern, struct slice text);
-/* Split a command without shell syntax into words, each with a NUL behind it; false if it needs a shell. */
+/* Split a command without shell syntax into words, each with a NUL after it; false: it needs a shell. */
 bool text_split_plain(struct slice command, struct buf *ret_words, size_t *ret_count);
 
 /* Append a duration for people: 4.2s, 42s, 4m02s, 3h15m, 2d04h. */

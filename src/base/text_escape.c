@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The filter between text from outside and a terminal. Text that went through it can't move the cursor,
- * change a mode, hide itself or run backwards. With TEXT_KEEP_COLOUR colours stay, rebuilt from their
- * numbers; concealed and blinking text doesn't.
+ * The filter between text from outside and a terminal. Filtered text can't move the cursor, change a mode, hide itself
+ * or run backwards. With TEXT_KEEP_COLOUR colours stay, rebuilt from their numbers; concealed and blinking text is
+ * shown plainly.
  */
 #include "base/text.h"
 
@@ -41,7 +41,7 @@ size_t text_sgr_parse(struct slice text, struct sgr *ret_sgr)
 	return 0;
 }
 
-/* Return how many numbers the first parameter takes: 38;5;N and 38;2;R;G;B are one colour. 0 if it is cut short. */
+/* Number of parameters that belong to the first one: 38;5;N and 38;2;R;G;B are one colour. 0: it is incomplete. */
 static size_t sgr_group(const unsigned *params, size_t left)
 {
 	if (params[0] != 38 && params[0] != 48)
@@ -80,7 +80,7 @@ static void sgr_write(struct buf *out, const struct sgr *sgr)
 		buf_add_byte(out, 'm');
 }
 
-/* Is the character invisible, or does it look like another one? No sink writes such a character raw. */
+/* Is the character invisible, or does it look like another one? Such a character is always escaped. */
 bool text_is_hidden(uint32_t code)
 {
 	switch (utf8proc_category((utf8proc_int32_t)code)) {
@@ -120,7 +120,7 @@ static bool is_printable_ascii(uint8_t byte)
 	return byte >= 0x20 && byte < 0x7f;
 }
 
-/* Escape one character that isn't plain ASCII; return how many bytes it took. */
+/* Escape one character that isn't plain ASCII; return its number of bytes. */
 static size_t escape_one(struct buf *out, struct slice text, unsigned keep)
 {
 	uint8_t byte = text.data[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Splits commands that need no shell. A command is split only if sh would certainly run the same program with
- * the same words; in any doubt, sh runs it.
+ * Splits commands that need no shell. A command is split only if sh would certainly run the same program with the same
+ * words; otherwise sh runs it.
  */
 #include "base/text.h"
 
@@ -35,7 +35,7 @@ static bool is_control(uint8_t byte)
 	return byte < 0x20 || byte == 0x7f;
 }
 
-/* Does this byte mean something to sh wherever it stands outside of quotes? */
+/* Has this byte a meaning for sh anywhere outside of quotes? */
 static bool is_special(uint8_t byte)
 {
 	return is_control(byte) || strchr("$`\\*?[|&;<>(){}#~!^", byte) != NULL;
@@ -108,7 +108,7 @@ static bool is_shell_word(struct slice word)
 	return false;
 }
 
-/* Do the echo of sh and the program echo differ for these words? They agree only without backslashes and options. */
+/* Do sh's own echo and the program echo differ for these words? They agree only without backslashes and options. */
 static bool echo_differs(struct slice first, struct slice words)
 {
 	if (!slice_eq(first, slice_str("echo")))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads and writes points in time for people. The present is passed in, so that tests and old recordings have theirs. */
+/*
+ * Reads and writes points in time for people. The present time is a parameter, so that tests and old recordings can
+ * have theirs.
+ */
 #include "base/when.h"
 
 #include <ctype.h>
@@ -29,7 +32,7 @@ const char *when_format(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZ
 	return out;
 }
 
-/* Turn a local day and clock time into UTC. False: there is no such day or time, as 30 February. */
+/* Turn a local day and clock time into UTC. False: no such day or time exists, such as 30 February. */
 static bool from_local(struct tm tm, int64_t *ret_ms)
 {
 	struct tm wanted = tm;
@@ -43,7 +46,7 @@ static bool from_local(struct tm tm, int64_t *ret_ms)
 	return true;
 }
 
-/* The beginning of the day, so many days before today. */
+/* The beginning of the day that was this many days before today. */
 static int day_before(int days, int64_t now_ms, int64_t *ret_ms)
 {
 	struct tm tm;
@@ -57,7 +60,7 @@ static int day_before(int days, int64_t now_ms, int64_t *ret_ms)
 	return 0;
 }
 
-/* The last time that clocks showed this. */
+/* The last time at which clocks showed this time of day. */
 static int parse_clock(const char *text, int64_t now_ms, int64_t *ret_ms)
 {
 	static const char *const forms[] = { "%H:%M:%S", "%H:%M" };
@@ -83,7 +86,7 @@ static int parse_clock(const char *text, int64_t now_ms, int64_t *ret_ms)
 	return -EINVAL;
 }
 
-/* A day, and maybe a clock time with milliseconds, as JSON has it. */
+/* Parse a day, and maybe a clock time with milliseconds, as in JSON output. */
 static int parse_date(const char *text, int64_t *ret_ms)
 {
 	static const char *const forms[] = {

@@ -18,7 +18,7 @@
 
 struct core;
 
-struct core_person {                     /* somebody who may connect without a token */
+struct core_person {                     /* a person who may connect without a token */
 	struct slice name;
 	role_set roles;
 };
@@ -30,7 +30,7 @@ struct core_config {
 	/* Time limits of workers and endings; 0: the default in limits.def. */
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
-	bool of_then;                    /* the rows are of an earlier time: who was connected then isn't known */
+	bool of_then; /* the rows are of an earlier time, for which it isn't known which peers were connected */
 	const struct core_person *people;        /* copied; tokens are known from their rows */
 	size_t people_count;
 	uint64_t boot_id;                /* identifies this boot of the machine; 0: counts as a new boot */
@@ -44,7 +44,7 @@ enum input_kind {
 	INPUT_REOPEN,                    /* an act on a run that has left memory; brings the run's rows */
 	INPUT_PRUNE,                     /* remove ended runs, a number of rows in each turn; not answered */
 	INPUT_SHUTDOWN,
-	INPUT_PROGRESS,                  /* a job says how far it is; not durable, and no act */
+	INPUT_PROGRESS,                  /* a job reports its progress; not durable, and no act */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* the worker's connection closed */
 	INPUT_HEARTBEAT,
@@ -75,7 +75,7 @@ struct input_submit {
 	uint64_t principal;
 	struct slice owner;              /* name of the principal that submits */
 	uint8_t key[16];
-	uint8_t digest[32];              /* hash of name and parts, computed by the receiver of the submit */
+	uint8_t digest[32];              /* hash of name and parts, computed when the submit was received */
 	struct slice name;
 	const struct graph_part *parts;
 	size_t part_count;
@@ -86,7 +86,8 @@ struct input_submit {
 	struct slice schedule;           /* a schedule_spec record: set a schedule, begin no run; or empty */
 	struct slice own_only;           /* only this owner's run may be added to, or schedule replaced; empty: any */
 	uint64_t into;                   /* number of the live run that gets the jobs; 0: begin a new run */
-	struct slice_list parents;       /* jobs of run `into`, by name: need (added jobs + i) is parents[i] */
+	/* parents in run `into`, by name: need (number of added jobs + i) means parents[i] */
+	struct slice_list parents;
 	struct caller caller;            /* the attempt that submits; a stale attempt is refused */
 };
 
@@ -126,13 +127,13 @@ struct input_reopen {
 
 struct prune_rule {
 	uint64_t as_of;                  /* turn as of which the rows were read; the rows themselves may be newer */
-	bool dead;                       /* prune runs with dead letters, too */
+	bool dead;                       /* prune also runs with dead letters */
 	bool logs_only;                  /* remove only the logs and keep the runs */
 };
 
 /*
- * Remove some rows in this turn: first of runs whose removal has begun, then of these runs. view_pruned tells which
- * have begun.
+ * Remove some rows in this turn: first those of runs whose removal has begun, then those of these runs. view_pruned
+ * tells which removals have begun.
  */
 struct input_prune {
 	struct prune_rule rule;
@@ -141,16 +142,18 @@ struct input_prune {
 	const uint64_t *gone;            /* numbers of runs whose logs are removed */
 	size_t gone_count;
 	uint64_t room;                   /* most rows to remove in this turn; 0: LIMIT_PRUNE_ROWS */
-	uint64_t turns_from, turns_until;        /* turns whose history is removed, without turns_until; equal: none */
-	uint64_t past_from, past_until;          /* turns whose rows of change are to be removed, without past_until */
-	uint64_t acts_from, acts_until;          /* acts to be removed, without acts_until; the latest always stays */
-	uint64_t facts_from, facts_until;        /* pruned runs that are to be forgotten altogether, without facts_until */
-	struct slice person;             /* who wants these runs pruned; empty: a rule of the master */
-	struct slice asked;              /* a person's request in words; empty: a further step of an earlier request */
+	/* range of turns whose events are removed, without turns_until; equal: none */
+	uint64_t turns_from, turns_until;
+	uint64_t past_from, past_until; /* range of turns whose rows of `change` are removed, without past_until */
+	/* range of acts that are removed, without acts_until; the latest act always stays */
+	uint64_t acts_from, acts_until;
+	uint64_t facts_from, facts_until; /* range of pruned runs that are forgotten altogether, without facts_until */
+	struct slice person;             /* the person who prunes these runs; empty: a rule of the master */
+	struct slice asked; /* the person's request in words; empty: this is a further step of an earlier request */
 };
 
 struct input_progress {
-	struct caller caller;            /* the attempt that says it */
+	struct caller caller;            /* the attempt that reports its progress */
 	uint64_t done, total;            /* total 0: done is in thousandths of the whole */
 	struct slice text;
 };
@@ -207,7 +210,10 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 enum err core_load_end(struct core *core, struct now now, struct outbox *outbox, struct error *error);
 
 void core_turn_begin(struct core *core, struct now now, struct outbox *outbox);
-/* Call first in a turn after the master could hear nobody for a while: all workers' silence is counted anew. */
+/*
+ * Call it first in a turn after the master could receive nothing for a while: the silence of all workers counts from
+ * now.
+ */
 void core_was_deaf(struct core *core);
 void core_step(struct core *core, const struct core_input *input);
 void core_turn_end(struct core *core);

@@ -106,7 +106,7 @@ static uint64_t hash_tenants(const struct core *core)
 	return sum;
 }
 
-/* Hash the durable state without ended runs: they are history, and a loaded core doesn't have them. */
+/* Hash the durable state without ended runs: they are history, and a newly loaded core doesn't have them. */
 uint64_t core_hash(const struct core *core)
 {
 	uint64_t hash = 0;
@@ -210,7 +210,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(job->state != STATE_STOPPING || job->stop_cause != 0);
 }
 
-/* Check whether the job's specification counts its bad end as good. Few jobs end badly. */
+/* By its specification, is the job's failure forgiven? Few jobs fail. */
 static bool forgives(const struct job *job)
 {
 	static const uint64_t bits[STATE_COUNT] = {

@@ -204,11 +204,11 @@ struct core {
 	struct name_map tokens;          /* map from id to struct token */
 	uint64_t tokens_changed;         /* how often a token was added, replaced or removed since the start */
 	struct map pushbacks;            /* map from a job's serial number to struct pushback */
-	struct map progress;             /* the same to struct progress, for jobs that said how far they are */
+	struct map progress; /* map from a job's serial number to struct progress, for jobs that reported progress */
 
 	struct job **touched;
 	size_t touched_count, touched_cap;
-	struct job **ended;              /* jobs that have ended and whose children aren't told yet */
+	struct job **ended;              /* jobs that have ended and whose children haven't been updated yet */
 	size_t ended_count, ended_cap;
 	struct run **touched_runs;
 	size_t touched_run_count, touched_run_cap;
@@ -220,7 +220,7 @@ struct core {
 	struct arena end_scratch;        /* scratch memory for bad ends (dead.c), reset at each use */
 	bool loaded;
 	bool graphs_built;
-	int64_t report_ms;               /* when the attempt ended that a worker reports right now, by its clock; 0: none */
+	int64_t report_ms; /* the end time, by the worker's clock, of the attempt that is being reported; 0: none */
 };
 
 static inline bool state_holds(enum job_state state)

@@ -208,7 +208,7 @@ struct worker {
 	int64_t seen_ms;
 	uint64_t pid, done;
 	uint64_t cpu_permille, mem_permille, gpu_permille, load_permille, start_us;
-	uint64_t *stuck;                 /* jobs of which the worker reported that a killed process still lives */
+	uint64_t *stuck;                 /* jobs with a killed process that still lives, as the worker reported */
 	size_t stuck_count;
 	uint64_t run_us;                 /* moving average of the run time of the worker's jobs */
 	uint32_t results;

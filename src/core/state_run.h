@@ -30,7 +30,7 @@ enum job_flag {
 	JOB_PARKED = 4096,               /* the job has an entry in its lane, perhaps a stale one */
 	JOB_FINAL = 8192,                /* a final job, or a job behind one */
 	JOB_FAIL_FAST = 16384,           /* the job's failure cancels its fan-out */
-	JOB_FORGIVEN = 65536,            /* the job ended badly, but that counts as a good end (continue_on) */
+	JOB_FORGIVEN = 65536,            /* the job ended badly, but that is forgiven (continue_on) */
 	JOB_DEAD = 131072,               /* the job has a dead letter */
 	JOB_DUE_BY = 262144,             /* the job's specification has a deadline */
 	JOB_DEADLINE = 524288,           /* the job's deadline has a valid timer */
@@ -108,7 +108,8 @@ struct edge {                            /* an edge from a job of an earlier ext
 struct extra {                           /* fields that only some kinds of jobs have */
 	uint64_t child;                  /* number of the latest sub-run in this round; 0: none */
 	uint32_t passes;                 /* finished passes of the loop in this round, each followed by another */
-	int64_t ending_ms; /* its run was told to end: when its own time is over, or ENDING_WAITS; 0: not told */
+	/* its run was told to end: when the job's own time is over, or ENDING_WAITS; 0: the run wasn't told */
+	int64_t ending_ms;
 };
 
 struct run {
@@ -116,7 +117,7 @@ struct run {
 	uint64_t first;                  /* serial number of the run's first job */
 	uint32_t job_count;
 	uint32_t ended;                  /* number of jobs that have ended */
-	uint32_t forgiven;               /* number of jobs whose bad end counts as good */
+	uint32_t forgiven;               /* number of jobs whose failure is forgiven */
 	uint32_t dead;                   /* number of jobs with a dead letter */
 	uint32_t counts[STATE_COUNT];
 	struct extent **extents;         /* the run's extents, by rising index and rising serial number */
@@ -151,7 +152,7 @@ struct run {
 	struct group *concurrency;       /* concurrency group of the run as a whole; NULL: none */
 	uint32_t stated;                 /* limit that the run states for its concurrency group; 0: none */
 	bool seated;                     /* the run has a place in its concurrency group */
-	bool counted;                    /* the limits that the run and its jobs state count: it hasn't ended */
+	bool counted; /* the limits that the run and its jobs state are counted, because the run hasn't ended */
 	struct lane **lanes;
 	size_t lane_count, lane_cap;
 	struct name_index *names;        /* index of jobs by name, built at the first search */

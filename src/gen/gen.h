@@ -9,12 +9,12 @@
 #include "base/buf.h"
 
 /*
- * Copy a manual page with its generated parts made anew: what stands between .\" BEGIN part argument and .\"
- * END. Returns NULL, or a message if the page is wrong.
+ * Copy a manual page and make its generated parts anew: those between .\" BEGIN part argument and .\" END. Return NULL,
+ * or a message if the page is wrong.
  */
 const char *gen_page(struct slice page, struct buf *out);
 
-/* Write one line of mdoc text, in which nothing is taken for a macro. */
+/* Write one line of mdoc text, escaped so that no word is taken for a macro. */
 void gen_text(const char *text, struct buf *out);
 void gen_sentence(const char *text, struct buf *out);    /* writes the text with a capital letter and a full stop */
 
@@ -44,7 +44,7 @@ void gen_enums(struct buf *out);         /* lists the numbers that fields hold *
 void gen_errors(struct buf *out);
 void gen_limits(struct buf *out);
 
-/* Write the schema of a command's JSON. False: the command prints none, or a column isn't known as a field. */
+/* Write the schema of a command's JSON. False: the command prints none, or a column isn't a known field. */
 bool gen_schema(const char *name, struct buf *out);
 void gen_schema_names(struct buf *out);   /* the names that gen_schema knows, one in a line */
 void gen_columns(const char *verb, struct buf *out);     /* lists the columns of --plain */

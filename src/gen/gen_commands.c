@@ -91,7 +91,7 @@ void gen_examples(const char *verb, struct buf *out)
 	for (const char *const *line = command ? command->examples : NULL; line && *line != NULL; line++) {
 		buf_add_str(out, ".Dl ");
 		for (const char *at = *line; *at != '\0'; at++) {
-			/* mdoc would turn quotes into typographic ones, and take a word -- for a dash. */
+			/* mdoc would turn quotes into typographic ones, and a word -- into a dash. */
 			if (strncmp(at, "-- ", 3) == 0) {
 				buf_add_str(out, "\\-\\-");
 				at++;

@@ -14,8 +14,8 @@ static const char *const types[] = {
 };
 
 /*
- * Fields that hold names. Their writers check them (text_is_name and the like), so they are ASCII. Any other
- * text may come from a command line, a file or a job, and need not be UTF-8.
+ * Fields that contain names. Their writers check them (text_is_name and the like), so they are ASCII. Any other text
+ * may come from a command line, a file or a job, and needn't be UTF-8.
  */
 static const char *const names[] = {
 	"asks", "cluster", "concurrency", "cron", "job", "job_name", "label", "labels", "locks", "name", "offers", "only_worker",
@@ -42,7 +42,7 @@ static const char *type_word(const struct field_info *field)
 	return types[field->type];
 }
 
-/* Return the longer text: a column must be as wide as its widest text, or rows run together. */
+/* The longer text: a column must be as wide as its widest text. */
 static const char *wider(const char *one, const char *other)
 {
 	return strlen(other) > strlen(one) ? other : one;

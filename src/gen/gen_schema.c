@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The JSON that commands print, as JSON Schema (draft 2020-12), one file for each command; and the columns of --plain for
- * the manual. Rows come from the tables of columns. What is no row is written here.
+ * The JSON that commands print, as JSON Schema (draft 2020-12), one file for each command; and the columns of --plain
+ * for the manual. Rows come from the tables of columns; the schemas of other output are written here.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "cli/show/json.h"
 #include "gen/gen.h"
 
-struct other {                           /* output that isn't rows: a schema as text */
+struct other {                           /* the schema, as text, of output that isn't rows */
 	const char *name, *schema;
 };
 

@@ -85,7 +85,7 @@ void gen_moves(struct buf *out)
 	}
 }
 
-/* List the event together with all others that lead to the same states: they share a branch. */
+/* List the event together with all others that lead to the same states: they share a branch of the drawing. */
 static void branch_events(int from, int event, uint32_t targets, struct buf *out)
 {
 	buf_add_str(out, event_names[event]);

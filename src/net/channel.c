@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A channel: passes bytes between a local socket and RELAY messages. Flow control is by bytes: bytes sent
- * count as under way until the far end says that it has passed them on. A far end that sends more than its
- * window is cut.
+ * A channel: passes bytes between a local socket and RELAY messages. Flow control is by bytes: sent bytes count as
+ * under way until the far end reports that it has passed them on. A far end that sends more than its window is cut off.
  */
 #include "net/channel.h"
 
@@ -22,7 +21,7 @@ struct channel {
 	struct ev_io readable, writable;
 	struct buf out;                  /* bytes waiting to be written to the socket */
 	size_t under_way;                /* bytes sent that the far end hasn't passed on yet */
-	/* The far end has ended the channel; what is left for the socket is still written. */
+	/* the far end has ended the channel; remaining bytes are still written to the socket */
 	bool ended;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A byte stream inside RELAY messages of a connection that others use, too. The local end is a socket, the
- * far end another channel. In each direction at most LIMIT_RELAY_WINDOW bytes are under way, so a stream with
- * a slow reader doesn't block the connection or fill memory.
+ * A byte stream inside RELAY messages, on a connection that also carries other messages. The local end is a socket, the
+ * far end another channel. In each direction at most LIMIT_RELAY_WINDOW bytes are under way, so a stream with a slow
+ * reader doesn't block the connection or fill memory.
  */
 #ifndef TITAN_NET_CHANNEL_H
 #define TITAN_NET_CHANNEL_H
@@ -14,7 +14,9 @@ struct channel;
 
 struct channel_ops {
 	void (*send_cb)(struct channel *channel, const struct msg_relay *msg, void *owner);
-	/* The channel has ended at either side; the far end knows. The owner calls channel_free in this callback. */
+	/*
+	 * The channel has ended at either side, and the far end knows. The owner calls channel_free in this callback.
+	 */
 	void (*closed_cb)(struct channel *channel, void *owner);
 };
 
@@ -24,8 +26,8 @@ uint64_t channel_number(const struct channel *channel);
 /* Take a message from the far end. May close the channel. */
 void channel_deliver(struct channel *channel, const struct msg_relay *msg);
 /*
- * Send the channel's first RELAY message: the fields of `first`, with the bytes that were already read from the job's
- * socket as its data. Called once, right after channel_new.
+ * Send the channel's first RELAY message: the fields of `first`, with the bytes already read from the job's socket as
+ * its data. Call it once, right after channel_new.
  */
 void channel_begin(struct channel *channel, struct msg_relay first);
 void channel_free(struct channel *channel);      /* free the channel without telling the far end */

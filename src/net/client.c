@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The connection of a command: moves frames with poll, and owns the transport and both buffers. While it
- * waits to write it also reads, so that command and master never wait for each other. The frame handed out
- * last stays in place until the next receive.
+ * The connection of a command: moves frames with poll, and owns the transport and both buffers. While it waits to write
+ * it also reads, so that command and master never wait for each other. The last frame returned stays in place until the
+ * next receive.
  */
 #include "net/client.h"
 
@@ -61,7 +61,7 @@ static enum err gone(const struct client *client, struct error *error)
 	return error_next(error, "titan status");
 }
 
-/* The transport failed with -errno: say it in its own words, if it has any. */
+/* The transport failed with -errno: use the transport's own error text if it has one. */
 static enum err transport_failed(const struct client *client, ssize_t result, const char *what, struct error *error)
 {
 	const struct transport_fault *fault = client->transport->fault;
@@ -114,8 +114,8 @@ static enum err wait_for(struct client *client, unsigned wants, int64_t until_ns
 }
 
 /*
- * Read when poll wouldn't report it: the transport holds bytes, or reading waits for room to write, which
- * writing may have used up. True if something was read: writing may have waited for that.
+ * Read although poll reports nothing: the transport holds bytes, or reading waits for room to write, an event that
+ * writing may have used up. True: something was read, which writing may have waited for.
  */
 static bool reads_unasked(struct client *client, enum err *ret_err, struct error *error)
 {
@@ -127,7 +127,7 @@ static bool reads_unasked(struct client *client, enum err *ret_err, struct error
 	return client->read_ahead.len > had || client->ended;
 }
 
-/* Send the queue. If the peer takes no more bytes, mark it deaf: what it sent before can still be read. */
+/* Send the queue. If the peer takes no more bytes, mark it deaf; what it sent before can still be read. */
 static enum err send_queue(struct client *client, int64_t until_ns, struct error *error)
 {
 	while (client->out.len > 0 && !client->deaf) {
@@ -173,11 +173,11 @@ enum err client_flush(struct client *client, struct error *error)
 enum err client_send(struct client *client, enum opcode op, const void *msg, struct error *error)
 {
 	message_encode(&client->out, op, msg);
-	/* If the master is deaf, its last frames are left for client_receive to read. */
+	/* If the master takes no more bytes, client_receive still reads its last frames. */
 	return client->out.len > QUEUE_LARGE ? send_queue(client, TIME_NEVER, error) : ERR_NONE;
 }
 
-/* Drop the frame handed out last, and append what was read while writing. */
+/* Drop the last frame returned, and append what was read while writing. */
 static void move_on(struct client *client)
 {
 	buf_drop(&client->in, client->handed_out);
@@ -188,7 +188,7 @@ static void move_on(struct client *client)
 	buf_clear(&client->read_ahead);
 }
 
-/* Return the next whole frame; ERR_PENDING, with error unchanged, if there is none. */
+/* The next whole frame; ERR_PENDING: there is none, and error is unchanged. */
 static enum err next_frame(struct client *client, struct incoming *ret_frame, struct error *error)
 {
 	struct error bad;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening a command's connection, and requests with their answers. Answers are matched by id, so a late
- * answer to a request that was given up isn't taken for the next one's.
+ * Opening a command's connection, and requests with their answers. Answers are matched by id, so a late answer to a
+ * request that timed out isn't taken for the next one's.
  */
 #include "net/client.h"
 
@@ -161,8 +161,8 @@ enum err client_open_over(struct transport *transport, const char *name, struct 
 }
 
 /*
- * Connect to a job's worker. The link has a place for each connection of its jobs, so its backlog is never
- * full for long.
+ * Connect to a job's worker. The link has a place for each connection of its jobs, so its backlog is never full for
+ * long.
  */
 static enum err connect_job(struct client *client, const char *socket, struct error *error)
 {
@@ -197,7 +197,7 @@ enum err client_open_job(const char *socket, const char *token, struct client **
 	return opened(client, err, ret_client);
 }
 
-/* Return the id of a message, which is the first field of every request and answer; 0 if it has none. */
+/* The id of a message, which is the first field of every request and answer; 0: it has none. */
 static uint64_t id_of(enum opcode op, const void *msg)
 {
 	const struct shape *shape = message_shape(op);

@@ -8,13 +8,13 @@
 
 struct client {
 	struct transport *transport;     /* the transport; NULL before it is connected */
-	bool deaf;                       /* the master takes no more bytes */
+	bool deaf;                       /* the master doesn't take any more bytes */
 	bool ended;                      /* the stream has ended: nothing more will come */
 	struct buf in;
-	/* Bytes read while writing: in must not move while a frame of it is handed out. */
+	/* Bytes that were read while writing; in must not move while a frame in it is in use. */
 	struct buf read_ahead;
 	struct buf out;
-	size_t handed_out;               /* bytes of in that belong to the frame handed out last */
+	size_t handed_out;               /* bytes of in that belong to the last frame returned */
 	uint64_t last_id;
 	struct msg_welcome welcome;      /* answer to HELLO; its slices point into arena */
 	struct arena arena;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One connection over its transport: cuts what it reads into frames, queues what is to be sent, and closes.
- * The owner's callbacks are called while reading or by the set, never from inside a call that the owner
- * makes. Only conn_destroy frees a connection, and only the set calls it.
+ * One connection over its transport: splits what it reads into frames, queues what is to be sent, and closes. The
+ * owner's callbacks are called while reading or by the set, never from inside a call that the owner makes. Only
+ * conn_destroy frees a connection, and only the set calls it.
  */
 #include "net/conn.h"
 
@@ -13,8 +13,8 @@
 #include "net/conn_internal.h"
 #include "proto/limits.h"
 
-#define READS_AT_ONCE  4                 /* reads in a row before other connections have their turn */
-#define FLUSH_EAGERLY  (4 * READ_SIZE)   /* bytes queued in one pass of the loop, from which on they are sent at once */
+#define READS_AT_ONCE  4                 /* reads in a row before other connections are served */
+#define FLUSH_EAGERLY  (4 * READ_SIZE) /* with this many bytes queued in one pass of the loop, they are sent at once */
 #define KEEP_OUT       READ_SIZE         /* most memory kept by an empty queue */
 #define CLOSE_S        1.0
 
@@ -52,7 +52,7 @@ static void watch_for(struct ev_loop *loop, struct ev_io *io, bool wanted)
 		ev_io_stop(loop, io);
 }
 
-/* Start and stop the descriptor's watchers by what reading and writing wait for now. */
+/* Start and stop the descriptor's watchers according to what reading and writing wait for now. */
 static void watch(struct conn *conn)
 {
 	const struct transport *transport = conn->transport;
@@ -81,7 +81,7 @@ static void conn_kill(struct conn *conn, const struct error *why)
 	conn_want(conn, WANT_SWEEP);
 }
 
-/* The transport failed with -errno: end the connection with its own words for that, if it has any. */
+/* The transport failed with -errno: end the connection, with the transport's own error text if it has one. */
 static void transport_failed(struct conn *conn, int result, const char *what)
 {
 	const struct transport_fault *fault = conn->transport->fault;
@@ -135,7 +135,9 @@ static void queue_is_empty(struct conn *conn)
 	conn->was_full = false;
 }
 
-/* The peer takes no more bytes. What it sent before may be unread: reading goes on to the end of the stream. */
+/*
+ * The peer takes no more bytes. Bytes that it sent before may be unread, so reading continues to the end of the stream.
+ */
 static void peer_closed(struct conn *conn)
 {
 	conn->deaf = true;
@@ -175,7 +177,7 @@ void conn_flush(struct conn *conn)
 	queue_is_empty(conn);
 }
 
-/* Handle bytes that were appended behind the first old_len bytes of the queue. */
+/* Handle bytes that were appended after the first old_len bytes of the queue. */
 static void queued(struct conn *conn, size_t old_len)
 {
 	struct error error;
@@ -244,7 +246,7 @@ bool conn_peer_gone(const struct conn *conn)
 
 /* ---- receiving ---- */
 
-/* Pass whole frames to the owner; return how many bytes they took. */
+/* Pass whole frames to the owner; return the number of their bytes. */
 static size_t deliver(struct conn *conn, struct slice bytes)
 {
 	size_t done = 0, count = 0;
@@ -283,7 +285,7 @@ void conn_deliver_held(struct conn *conn)
 		buf_free(&conn->in);
 }
 
-/* Handle the result of a read; false if there is nothing more to read now. */
+/* Handle the result of a read; false: there is nothing more to read now. */
 static bool received(struct conn *conn, uint8_t *place, ssize_t got)
 {
 	struct error error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by conn.c (the bytes of one connection) and conn_set.c (when bytes move and when connections die). */
+/* Shared by conn.c (the bytes of one connection) and conn_set.c (when bytes move and when connections are freed). */
 #ifndef TITAN_NET_CONN_INTERNAL_H
 #define TITAN_NET_CONN_INTERNAL_H
 
@@ -22,12 +22,12 @@ enum conn_want {
 	WANT_DRAINED = 2,        /* the queue became empty: drained_cb has to be called */
 	WANT_FRAMES = 4,         /* the buffer may hold whole frames, held back by a pause or a limit */
 	WANT_SWEEP = 8,
-	WANT_READ = 16           /* the transport holds bytes that no readiness reports */
+	WANT_READ = 16           /* the transport holds bytes that poll doesn't report */
 };
 
 struct conn {
 	struct conn_set *set;
-	struct conn *next, *prev;            /* links of all connections in the set */
+	struct conn *next, *prev;            /* neighbours in the list of all connections of the set */
 	struct conn *todo_next;              /* links: next connection on the todo list */
 	unsigned wants;                      /* bits of enum conn_want */
 	bool on_todo;
@@ -37,12 +37,15 @@ struct conn {
 	bool deaf;                           /* the peer takes no more bytes */
 	enum conn_state state;
 	struct transport *transport;
-	/* Watchers of its descriptor: reading and writing may each wait for either. */
+	/* Watchers of the descriptor. Reading and writing may each wait for readability or writability. */
 	struct ev_io readable, writable;
 	struct ev_timer deadline;            /* timer that ends a slow closing */
 	size_t max_body, max_queue;
 	size_t frames_at_once;               /* most frames delivered in one go; 0: no limit */
-	/* The limit frames_at_once was reached: the buffer may hold whole frames, and nothing is read. */
+	/*
+	 * the limit frames_at_once was reached: the buffer may hold whole frames, and nothing is read until the next
+	 * pass
+	 */
 	bool had_turn;
 	struct buf in;                       /* bytes read: the beginning of a frame, or frames held back */
 	struct buf out;
@@ -58,10 +61,10 @@ struct conn_set {
 	struct ev_loop *loop;
 	struct ev_prepare before_sleep;
 	struct ev_check after_sleep;
-	struct ev_idle stay_awake;           /* active while there is something left to do */
+	struct ev_idle stay_awake;           /* active while any connection has something left to do */
 	struct conn *first;
 	struct conn *todo;
-	uint8_t scratch[READ_SIZE];          /* read buffer shared by all: idle connections need no memory */
+	uint8_t scratch[READ_SIZE]; /* read buffer shared by all connections, so that idle ones need no memory */
 };
 
 void conn_want(struct conn *conn, enum conn_want want);

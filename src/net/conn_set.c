@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Decides when the connections of a loop move bytes. All that was queued in a pass is written before the loop
- * sleeps, after every other prepare watcher. Owners are called only after the loop has woken up, so that they
- * handle their inboxes before its next sleep. With nothing to do there is no wake-up.
+ * Decides when the connections of a loop move bytes. Everything queued in a pass is written before the loop sleeps,
+ * after every other prepare watcher. Owners are called only after the loop has woken up, so that they handle their
+ * inboxes before its next sleep. With nothing to do there is no wake-up.
  */
 #include "net/conn.h"
 

@@ -17,8 +17,8 @@
 #include "proto/limits.h"
 
 #define BACKLOG      1024
-#define ONE_TRY_NS   (3 * NS_PER_S)      /* time for one of several addresses of a host */
-#define IDLE_S       30                  /* seconds of silence before TCP asks whether the peer is there */
+#define ONE_TRY_NS   (3 * NS_PER_S)      /* time for each of several addresses of a host */
+#define IDLE_S       30                  /* seconds of silence before TCP checks whether the peer is still there */
 
 struct parts {
 	char host[256];                  /* empty: none was given */
@@ -56,7 +56,10 @@ static enum err split(const char *address, struct parts *ret, struct error *erro
 		return malformed(address, error);
 	memcpy(ret->host, host, (size_t)(end - host));
 	ret->host[end - host] = '\0';
-	/* A host that begins with '-' could be taken for an option by another program that gets to see it. */
+	/*
+	 * Refuse a host that begins with '-', because a program that gets it as an argument could take it for an
+	 * option.
+	 */
 	if (ret->host[0] == '-' || ret->host[strspn(ret->host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%")] != '\0')
 		return malformed(address, error);
 	snprintf(ret->port, sizeof(ret->port), "%u", (unsigned)port);
@@ -87,7 +90,7 @@ static enum err look_up(const char *address, bool listens, struct addrinfo **ret
 	return error_next(error, "getent hosts %s", parts.host);
 }
 
-/* The peer may vanish without a word: let TCP find out, too, below the heartbeats of the protocol. */
+/* The peer may vanish without closing: let TCP check too, in addition to the protocol's heartbeats. */
 static void keep_alive(int fd)
 {
 	int yes = 1, idle = IDLE_S, interval = 10, tries = 3;
@@ -217,7 +220,7 @@ enum err listen_at(const char *address, int *ret_fd, char ret_bound[ADDRESS_MAX]
 
 		if (fd < 0)
 			continue;
-		/* A master that comes back at once must get its port again, though old connections linger. */
+		/* A master that restarts at once must get its port again, although old connections linger. */
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 		if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0) {
 			freeaddrinfo(list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * TCP addresses: HOST, HOST:PORT, [V6]:PORT or :PORT; without a port it is LIMIT_TCP_PORT, without a host, for
+ * TCP addresses: HOST, HOST:PORT, [V6]:PORT or :PORT. Without a port it is LIMIT_TCP_PORT; without a host, for
  * listening, all addresses of this machine. Sockets are non-blocking and close-on-exec.
  */
 #ifndef TITAN_NET_DIAL_H
@@ -13,16 +13,16 @@
 
 #define ADDRESS_MAX 300                  /* most bytes of an address as text, with its NUL */
 
-/* Check how an address is written, without looking it up. */
+/* Check an address's form without looking the host up. */
 enum err address_check(const char *address, struct error *error);
 /* Connect and wait for it, at most until until_ns. Tries all addresses of the host's name. */
 enum err dial(const char *address, int64_t until_ns, int *ret_fd, struct error *error);
 /*
- * Begin to connect to one of the addresses of the host's name, another one each time that turn grows. The socket may
- * not be connected yet: until then it takes no bytes. Looking up a name may take seconds; numbers don't.
+ * Begin to connect to one of the addresses of the host's name; each value of turn takes another one. The socket may not
+ * be connected yet: until then it takes no bytes. Looking up a name may take seconds; numeric addresses take no time.
  */
 enum err dial_start(const char *address, unsigned turn, int *ret_fd, struct error *error);
-/* Listen. ret_bound gets the address as numbers, with the port that the system chose if it was 0. */
+/* Listen. ret_bound gets the address as numbers; its port is the one that the system chose if 0 was given. */
 enum err listen_at(const char *address, int *ret_fd, char ret_bound[ADDRESS_MAX], struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Key files: the key with which a client or worker of another machine proves who it is, on one line. It begins with
+ * Key files: the key with which a client or worker of another machine proves its identity, on one line. It begins with
  * the kind of its holder: t1:ID:SECRET is a token of a person or program, w1:ID:SECRET the key of a worker. SECRET is
  * 64 hexadecimal digits.
  */
@@ -18,12 +18,12 @@ struct key {
 	uint8_t secret[TLS_KEY_SIZE];
 };
 
-/* Make a key with a random secret; the id is the name and random characters behind it. */
+/* Make a key with a random secret; the id is the name followed by random characters. */
 void key_make(struct key *ret, bool worker, const char *name);
-/* Parse the line; what: where it comes from, for errors. */
+/* Parse the line; what: where the line comes from, for errors. */
 enum err key_parse(struct slice text, const char *what, struct key *ret, struct error *error);
 void key_write(const struct key *key, struct buf *out);
-/* ERR_DENIED if others than the owner may read the file. */
+/* ERR_DENIED: others than the owner may read the file. */
 enum err keyfile_read(const char *path, struct key *ret, struct error *error);
 /* Make a new file, mode 0600. */
 enum err keyfile_write(const char *path, const struct key *key, struct error *error);

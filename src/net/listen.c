@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A listening socket with one spare descriptor. When descriptors run out, accept fails and the socket stays
- * readable for ever. So the spare descriptor is closed to accept one caller, tell it that the master is busy, and
- * hang up; then the watcher pauses. Other callers wait in the backlog.
+ * A listening socket with one spare descriptor. When descriptors run out, accept fails and the socket stays readable
+ * for ever. So the spare descriptor is closed to accept one peer, tell it that the master is busy, and hang up; then
+ * accepting pauses. Other peers wait in the backlog.
  */
 #include "net/listen.h"
 
@@ -73,7 +73,7 @@ static void rested_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	ev_io_start(loop, &listener->readable);
 }
 
-/* Check whether the next accept would fail with the same error at once. */
+/* Would the next accept fail with the same error at once? */
 static bool is_shortage(int errno_value)
 {
 	return errno_value == EMFILE || errno_value == ENFILE || errno_value == ENOBUFS ||
@@ -99,7 +99,7 @@ static void readable_cb(struct ev_loop *loop, struct ev_io *io, int events)
 			rest(listener);
 			return;
 		}
-		/* A caller that has gone away is no reason to stop accepting. */
+		/* A peer that has gone away is no reason to stop accepting. */
 		if (errno != ECONNABORTED && errno != EINTR)
 			return;
 	}

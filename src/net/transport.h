@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A transport: moves the bytes of a connection and knows who the peer is. It never blocks and knows no
- * frames: it moves bytes, or says for which readiness of its descriptor to wait. Reading may have to wait for
- * room to write, and writing for bytes to read, as in a handshake. conn.c and client.c do the waiting, set
- * the time limits and decide what an error means.
+ * A transport: moves the bytes of a connection and knows the peer's identity. It never blocks and knows no frames: it
+ * moves bytes, or says for which readiness of its descriptor to wait. Reading may have to wait for room to write, and
+ * writing for bytes to read, as in a handshake. conn.c and client.c do the waiting, set the time limits and decide what
+ * an error means.
  */
 #ifndef TITAN_NET_TRANSPORT_H
 #define TITAN_NET_TRANSPORT_H
@@ -30,12 +30,12 @@ struct identity {
 	char key[IDENTITY_KEY_MAX + 1];
 };
 
-struct transport_fault {                 /* why a transport failed, when an error number says too little */
+struct transport_fault {                 /* the reason why a transport failed, when an error number says too little */
 	enum err code;
 	const char *text;
 };
 
-enum transport_want {                    /* what to wait for before trying again; bits: a readiness of the descriptor */
+enum transport_want { /* what to wait for before trying again: bits for readiness of the descriptor */
 	TRANSPORT_READ = 1,
 	TRANSPORT_WRITE = 2
 };
@@ -48,19 +48,16 @@ struct transport_ops {
 	 */
 	ssize_t (*read)(struct transport *transport, void *place, size_t len);
 	ssize_t (*write)(struct transport *transport, const void *data, size_t len);
-	/* 0 or -errno; -EAGAIN: not yet known, as long as the handshake isn't done. */
+	/* 0 or -errno; -EAGAIN: not known until the handshake is done. */
 	int (*identity)(const struct transport *transport, struct identity *ret);
-	void (*close)(struct transport *transport);      /* closes the descriptor, too, and frees the transport */
+	void (*close)(struct transport *transport);      /* closes the descriptor as well and frees the transport */
 };
 
 struct transport {
 	const struct transport_ops *ops;
-	int fd;                          /* the descriptor, only to be polled */
+	int fd;                          /* the descriptor, to be polled only */
 	unsigned read_want, write_want;  /* bits of enum transport_want */
-	/*
-	 * The transport has bytes that the descriptor's readiness doesn't report: the next read returns some,
-	 * whatever read_want says.
-	 */
+	/* The transport has bytes that poll doesn't report: the next read returns some, whatever read_want says. */
 	bool holds;
 	const struct transport_fault *fault;     /* set before -EPROTO is returned; otherwise NULL */
 };
@@ -86,7 +83,9 @@ static inline void transport_close(struct transport *transport)          /* clos
 		transport->ops->close(transport);
 }
 
-/* Make a transport of a unix stream socket, blocking or not, and take it over. The caller has set close-on-exec. */
+/*
+ * Make a transport of a unix stream socket, which may be blocking, and take it over. The caller has set close-on-exec.
+ */
 struct transport *transport_unix(int fd);
 
 #endif

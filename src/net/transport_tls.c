@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * TLS 1.3 with external keys through OpenSSL. OpenSSL never waits for room to write: its BIO appends records to the
- * transport's own buffer, which is sent in one system call. A write counts as moved only when all its records are
- * sent, so a connection's queue is empty only if nothing is left here either.
+ * transport's own buffer, which is sent in one system call. A write counts as moved only when all its records are sent,
+ * so a connection's queue is empty only if nothing is left here either.
  *
- * What OpenSSL does by default and this file prevents: a ciphersuite whose hash doesn't fit the key, session tickets,
- * a client that accepts a certificate instead of the key, a key that is used without limit, and an end of the stream
- * without close_notify that looks like an orderly one.
+ * OpenSSL's defaults that this file prevents: a ciphersuite whose hash doesn't fit the key, session tickets, a client
+ * that accepts a certificate instead of the key, a key that is used without limit, and an end of the stream without
+ * close_notify that looks like an orderly one.
  */
 #include "net/transport_tls.h"
 
@@ -30,34 +30,34 @@
 #define CIPHERSUITES "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256"
 #define RECORD_SIZE  16384
 #define WRITE_AT_ONCE (16 * RECORD_SIZE)
-#define UPDATE_AFTER ((uint64_t)1 << 22)         /* records under one key; AES-GCM bears 2^24.5 */
+#define UPDATE_AFTER ((uint64_t)1 << 22)         /* most records under one key; AES-GCM is safe up to 2^24.5 */
 #define UPDATE_NS    (24 * 3600 * NS_PER_S)
 
 struct tls_server {
 	SSL_CTX *context;
 	tls_find_cb *find_cb;
 	void *owner;
-	bool bounded;                    /* handshakes are limited to allowance until the next call of tls_server_allow */
+	bool bounded; /* handshakes are limited to allowance until the next call of tls_server_allow */
 	unsigned allowance;
 };
 
 struct tls {
 	struct transport transport;
 	SSL *ssl;
-	SSL_CTX *own_context;            /* a client's; NULL on the server's side */
+	SSL_CTX *own_context;            /* the client's own context; NULL on the server's side */
 	struct tls_server *server;       /* NULL on the client's side */
 	bool begun;                      /* server: the handshake has been counted against the allowance */
 	bool ready;                      /* the handshake is done, and its result was checked */
 	bool broken;                     /* a fatal error: no close_notify may follow */
-	/* the stream ended; OpenSSL's error code then says why the connection can't go on */
+	/* the stream ended; OpenSSL's error code says why */
 	bool cut;
 	struct buf out;                  /* records that wait for room in the socket */
-	size_t owed;                     /* bytes of the caller that are in out's records; not yet reported as moved */
+	size_t owed; /* bytes of the caller that are in the records of out and not yet reported as moved */
 	uint64_t records, update_after;  /* records sent under the present key */
 	int64_t updated_ns;
 	unsigned updates;
 	char identity[IDENTITY_KEY_MAX + 1];
-	uint8_t key[TLS_KEY_SIZE];       /* client: until the handshake has used it */
+	uint8_t key[TLS_KEY_SIZE];       /* client: the key, until the handshake has used it */
 };
 
 static const struct transport_fault fault_key = {
@@ -119,12 +119,12 @@ static long bio_control(BIO *bio, int command, long number, void *argument)
 	(void)argument;
 	if (command == BIO_CTRL_EOF)
 		return tls->cut;
-	return command == BIO_CTRL_FLUSH;        /* 1: done; flush below does the sending */
+	return command == BIO_CTRL_FLUSH;        /* 1: success; the real sending is done by the function flush */
 }
 
 static BIO_METHOD *bio_method(void)
 {
-	static BIO_METHOD *method;               /* constant once made; never freed */
+	static BIO_METHOD *method;               /* made once and never freed */
 
 	if (!method) {
 		method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "titan");
@@ -154,7 +154,7 @@ static int flush(struct tls *tls)
 
 /* ---- the handshake ---- */
 
-/* A session that carries a key to the handshake; NULL without memory. */
+/* Make a session that passes a key to the handshake; NULL: no memory. */
 static SSL_SESSION *session_with(SSL *ssl, const uint8_t key[TLS_KEY_SIZE])
 {
 	static const uint8_t aes_128_gcm_sha256[] = { 0x13, 0x01 };
@@ -179,7 +179,7 @@ static bool is_identity(const unsigned char *bytes, size_t len)
 	return true;
 }
 
-/* Server: an unknown identity gets a random key, so that the handshake fails as it does with a wrong key. */
+/* Server: an unknown identity gets a random key, so that the handshake fails like one with a wrong key. */
 static int find_session_cb(SSL *ssl, const unsigned char *identity, size_t len, SSL_SESSION **ret_session)
 {
 	struct tls *tls = SSL_get_app_data(ssl);
@@ -207,7 +207,7 @@ static int use_session_cb(SSL *ssl, const EVP_MD *digest, const unsigned char **
 	*ret_identity = (const unsigned char *)tls->identity;
 	*ret_len = strlen(tls->identity);
 	*ret_session = NULL;
-	/* With a digest, OpenSSL asks for a key of that hash only: after a retry by the server, for instance. */
+	/* If a digest is given, OpenSSL asks for a key of that hash only, for instance after a retry by the server. */
 	if (digest && !EVP_MD_is_a(digest, "SHA256"))
 		return 1;
 	*ret_session = session_with(ssl, tls->key);
@@ -224,7 +224,7 @@ static SSL_CTX *context_new(const SSL_METHOD *method)
 	SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
 	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_read_ahead(context, 1);
-	/* An empty store: whatever certificate a server shows is refused. */
+	/* An empty certificate store, so that any certificate that a server shows is refused. */
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
 	if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) && SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) &&
 	    SSL_CTX_set_ciphersuites(context, CIPHERSUITES) && SSL_CTX_set1_groups_list(context, "X25519") &&
@@ -251,7 +251,7 @@ static const struct transport_fault *fault_of(unsigned long reason, const struct
 	}
 }
 
-/* Turn the result of an OpenSSL call that failed into -errno, and say for which readiness to wait. */
+/* Turn the result of an OpenSSL call that failed into -errno, and set the readiness to wait for. */
 static int failed(struct tls *tls, int result, unsigned *ret_want)
 {
 	switch (SSL_get_error(tls->ssl, result)) {
@@ -266,12 +266,12 @@ static int failed(struct tls *tls, int result, unsigned *ret_want)
 	default:
 		tls->transport.fault = fault_of(ERR_peek_error(), tls);
 		tls->broken = true;
-		flush(tls);                      /* the alert that tells the peer why, if it can be sent at once */
+		flush(tls); /* send the alert that tells the peer the reason, if it can be sent at once */
 		return -EPROTO;
 	}
 }
 
-/* May a server begin one more handshake now? Only the first call costs a key exchange. */
+/* May a server begin one more handshake now? Only the first step of a handshake costs a key exchange. */
 static bool may_begin(struct tls *tls)
 {
 	struct tls_server *server = tls->server;
@@ -285,7 +285,7 @@ static bool may_begin(struct tls *tls)
 	return true;
 }
 
-/* Go on with the handshake. 0: it is done; otherwise -errno, and *ret_want for -EAGAIN. */
+/* Continue the handshake. 0: it is done; otherwise -errno, and *ret_want for -EAGAIN. */
 static int shake_hands(struct tls *tls, unsigned *ret_want)
 {
 	int done, sent;
@@ -311,7 +311,7 @@ static int shake_hands(struct tls *tls, unsigned *ret_want)
 	}
 	if (done != 1)
 		return -EAGAIN;
-	/* A server with a certificate would do without the key: it has to have used the key. */
+	/* A server with a certificate could do without the key: check that it has used the key. */
 	if (!SSL_session_reused(tls->ssl) || SSL_get0_peer_certificate(tls->ssl)) {
 		tls->transport.fault = &fault_certificate;
 		tls->broken = true;
@@ -352,12 +352,12 @@ static ssize_t tls_read(struct transport *transport, void *place, size_t len)
 	result = failed(tls, result, &transport->read_want);
 	if (total == 0)
 		return result;
-	/* Bytes first: the end or the error is returned by the next call. */
+	/* Return the bytes first: the next call returns the end or the error. */
 	transport->holds = result != -EAGAIN;
 	return (ssize_t)total;
 }
 
-/* A key has its limit, in records and in time. OpenSSL counts neither. */
+/* Renew the key after a number of records or a time; OpenSSL counts neither. */
 static void update_key(struct tls *tls, size_t len)
 {
 	tls->records += (len + RECORD_SIZE - 1) / RECORD_SIZE;
@@ -453,7 +453,9 @@ static struct tls *tls_new(SSL_CTX *context, int fd)
 	BIO_set_init(bio, 1);
 	SSL_set_bio(tls->ssl, bio, bio);
 	SSL_set_app_data(tls->ssl, tls);
-	/* Frames are sent whole, many in one write: the kernel need not wait for more. Fails on a unix socket. */
+	/*
+	 * Frames are sent whole, many in one write, so the kernel needn't wait for more bytes. Fails on a unix socket.
+	 */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	return tls;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Copies the database with SQLite's backup API. If this connection changes a page during the copy, SQLite copies that
- * page again. The part file needs no journal: it is thrown away after a crash, as only the rename makes it a
+ * page again. The part file needs no journal: after a crash it is thrown away, because only the rename makes it a
  * backup.
  */
 #include "store/backup.h"

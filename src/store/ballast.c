@@ -75,7 +75,7 @@ bool ballast_take_again(struct ballast *ballast)
 	if (slash)
 		*slash = '/';
 	/*
-	 * Wait until there is room for twice the ballast: otherwise the next commit would need the ballast at once.
+	 * Wait until there is room for twice the ballast; otherwise the next commit would use the ballast up at once.
 	 */
 	if (result < 0 || (uint64_t)info.f_bavail * info.f_frsize < 2 * (uint64_t)ballast->size)
 		return false;

@@ -27,7 +27,7 @@ struct ballast {
 
 /* Set up a ballast file, and create it if there is room. */
 void ballast_init(struct ballast *ballast, const char *database_path, const char *suffix, int64_t size);
-void ballast_free(struct ballast *ballast);      /* frees the memory and keeps the file */
+void ballast_free(struct ballast *ballast);      /* free the memory and keep the file */
 bool ballast_give_up(struct ballast *ballast);   /* remove the file; false: there was none */
 bool ballast_take_again(struct ballast *ballast);        /* make the file again; false: there isn't enough room yet */
 

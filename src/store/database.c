@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Opens, checks and closes the database file. The lock on the file is taken first and held until the end, so no second
- * process uses it and no shared memory file is needed. A file is changed only after it is known to be titan's. No
- * other descriptor for it may be opened in this process: closing that descriptor would drop SQLite's lock.
+ * process uses it and no shared memory file is needed. A file is changed only after it was recognized as titan's. No
+ * other descriptor of it may be opened in this process: closing that descriptor would drop SQLite's lock.
  */
 #include "store/database.h"
 
@@ -22,7 +22,10 @@
 
 #define CACHE_KIB 32768
 
-/* Suggest a restore, or moving the whole directory away: a new store must not meet the ledgers of old workers. */
+/*
+ * Suggest a restore, or moving the whole directory away, because a new store must not be used with workers that
+ * remember the old one.
+ */
 enum err store_hint(const char *path, struct error *error)
 {
 	const char *slash = strrchr(path, '/');
@@ -145,7 +148,7 @@ static enum err check_identity(struct database *database, bool *ret_empty, struc
 
 	if (err == ERR_NONE)
 		err = ask_number(database, "PRAGMA user_version", &version, error);
-	/* This query also reads the file: SQLite ignores a checkpoint on a connection that has read nothing. */
+	/* This query also makes SQLite read the file: it ignores a checkpoint on a connection that has read nothing. */
 	if (err == ERR_NONE)
 		err = ask_number(database, "SELECT count(*) FROM sqlite_schema", &tables, error);
 	if (err != ERR_NONE)
@@ -325,7 +328,10 @@ enum err database_open(struct database *database, const char *path, bool inspect
 	bool unclean;
 	enum err err;
 
-	/* SQLite's memory statistics take a lock at each allocation. The call fails if SQLite runs already: no harm. */
+	/*
+	 * SQLite's memory statistics would take a lock at each allocation. The call fails if SQLite runs already, which
+	 * does no harm.
+	 */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	database->path = mem_strdup(path);
 	database->inspect = inspect;
@@ -358,12 +364,12 @@ int database_checkpoint(struct database *database, int mode)
 	int log = 0, copied = 0;
 	int result = sqlite3_wal_checkpoint_v2(database->handle, NULL, mode, &log, &copied);
 
-	/* When the whole log is copied, the next commit writes from its beginning again. */
+	/* When the whole log has been copied, the next commit writes at its beginning again. */
 	if (result == SQLITE_OK) {
 		database->log_pages = copied < log ? log : 0;
 		database->copied_pages = copied < log ? copied : 0;
 	}
-	/* SQLite may remove the log at close only after this checkpoint. A store that was refused keeps its log. */
+	/* Only after this checkpoint may SQLite remove the log at close. A store that was refused keeps its log. */
 	if (result == SQLITE_OK && mode == SQLITE_CHECKPOINT_TRUNCATE)
 		sqlite3_db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	return result;

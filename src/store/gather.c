@@ -83,7 +83,7 @@ static int size_cb(sqlite3_file *base, sqlite3_int64 *ret_size)
 	return result == SQLITE_OK ? methods_of(file)->xFileSize(file->inner, ret_size) : result;
 }
 
-/* Close without flushing: bytes that weren't synced were never acknowledged. */
+/* Close without writing the gathered bytes: they weren't synced, so they were never acknowledged. */
 static int close_cb(sqlite3_file *base)
 {
 	struct gathered *file = (struct gathered *)base;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of jobs by their numbers. A name is in the specification of the job's run, in one part of many, behind the jobs
- * before it. So the names of the parts that were read last are kept. Parts never change: a run only gets more of them.
+ * Finds names of jobs by their numbers. A name is in the specification of the job's run, in one of its parts, behind
+ * the jobs before it. So the names of recently read parts are kept. Parts never change: a run only gets further ones.
  */
 #include "store/database.h"
 
@@ -9,12 +9,12 @@
 #include "base/mem.h"
 #include "proto/message.h"
 
-#define NAMES_BYTES_MAX (8u << 20)       /* when the names need more memory than this, all are forgotten */
+#define NAMES_BYTES_MAX (8u << 20)       /* when the names need more memory than this, all are dropped */
 
 struct part_names {
 	int64_t part;
-	uint64_t first, count;           /* numbers of its jobs */
-	struct slice *names;             /* NULL: they weren't read yet */
+	uint64_t first, count;           /* numbers of the part's jobs */
+	struct slice *names;             /* NULL: the names weren't read yet */
 };
 
 struct run_names {
@@ -23,7 +23,7 @@ struct run_names {
 };
 
 struct job_names {
-	struct map runs;                 /* struct run_names by number of the run */
+	struct map runs;                 /* from a run's number to struct run_names */
 	struct arena arena;
 	size_t bytes;
 };

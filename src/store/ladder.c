@@ -21,7 +21,7 @@ static const struct column_change changes[] = {
 #undef STEP
 #undef FILL
 #undef GONE
-	{ 0, "", "", NULL },             /* so that the array isn't empty when no step changes a column */
+	{ 0, "", "", NULL },             /* keeps the array from being empty when no step changes a column */
 };
 
 /* Check at compile time that the steps have the numbers 2 to STORE_VERSION, each once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * All versions of the tables as data: the frozen schema of each version, and what the step to that version does.
- * migrate.c performs the steps. Every store is checked against the schema of the version that it claims.
+ * migrate.c performs the steps. Every store is compared with the schema of the version that it claims to have.
  */
 #ifndef TITAN_STORE_LADDER_H
 #define TITAN_STORE_LADDER_H
@@ -19,7 +19,8 @@ struct object {
 struct column_change {
 	int version;                     /* the version to which the step leads */
 	const char *table;
-	const char *column;              /* empty: the step drops the whole table; "*": all rows of a table that stays */
+	/* "": the step drops the whole table; "*": the step deletes all rows of a table that stays */
+	const char *column;
 	const char *value;               /* SQL expression over the old row; NULL: the column or table is dropped */
 };
 
@@ -37,7 +38,7 @@ extern const struct ladder *store_ladder;
 const struct object *ladder_find(int version, const char *name); /* NULL: the version has no such table or index */
 /*
  * Find what the step to this version does with a column, or with the table if column is "". gone: look for a drop
- * instead of a fill. NULL: nothing.
+ * instead of a fill. NULL: the step does nothing.
  */
 const struct column_change *ladder_change(int version, const char *table, const char *column, bool gone);
 bool object_is_table(const struct object *object);

@@ -33,7 +33,7 @@ enum err mark_open(struct mark *mark, const char *database_path, struct error *e
 	return error_next(error, "ls -ld %s", path);
 }
 
-/* Write the mark. If there is no room for it, the older mark stays; it is true as well. */
+/* Write the mark. If the disk has no room for it, the older mark stays, which is true as well. */
 void mark_set(struct mark *mark, uint64_t turn)
 {
 	char text[DIGITS + 2];
@@ -82,7 +82,7 @@ enum err mark_agrees(const char *database_path, uint64_t turn, struct error *err
 		return err;
 	error_set(error, ERR_STORE_TRUST, "the store %s ends with turn %" PRIu64 ", but turn %" PRIu64 " was "
 		"acknowledged: the store or its write-ahead log was damaged, emptied or replaced", database_path, turn, acknowledged);
-	if (turn == 0)                   /* an empty store has no turns, so it can't have all that the mark names */
+	if (turn == 0)                   /* an empty store has no turns, so it can't have those up to the mark */
 		return store_hint(database_path, error);
 	return error_next(error, "titan restore FILE with a backup; or, to go on without the lost turns, titan "
 		"restore %s",

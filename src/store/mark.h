@@ -17,10 +17,10 @@ struct mark {
 
 enum err mark_open(struct mark *mark, const char *database_path, struct error *error);
 void mark_set(struct mark *mark, uint64_t turn);
-void mark_close(struct mark *mark);              /* closes the mark and keeps its file on disk */
+void mark_close(struct mark *mark);              /* close the mark file, which stays on disk */
 /* Check that a store whose last turn is this one has every acknowledged turn. */
 enum err mark_agrees(const char *database_path, uint64_t turn, struct error *error);
-/* Used when another store takes the database's place. */
+/* Remove the mark when another store takes the database's place. */
 enum err mark_remove(const char *database_path, struct error *error);
 
 #endif

@@ -89,7 +89,7 @@ static enum err runf(struct step *step, const char *format, const char *name)
 	return err;
 }
 
-/* Is the table the same in both versions, so that it stays with its rows? */
+/* Is the table the same in both versions? Then it stays with its rows. */
 static bool stays(const struct object *old, const struct object *new)
 {
 	return old && new && strcmp(old->sql, new->sql) == 0;
@@ -113,7 +113,7 @@ static enum err is_lost(struct step *step, const char *table, const char *column
 			 step->database->path, step->version, table, column[0] ? "." : "", column);
 }
 
-/* Rename a table that changed; drop an index, and a table or the rows of a table that steps.def says are gone. */
+/* Rename a table that changed. Drop indices, and the tables or rows that steps.def marks as gone. */
 static enum err put_old_aside(struct step *step, const struct object *old)
 {
 	const struct object *new = ladder_find(step->version, old->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writes the rows of `change`, in the transaction of their turn. The old rows of the last few thousand written keys are
- * in memory; older ones are read from their tables. Turns in the same transaction each have a row of their own.
+ * Writes the rows of `change` in the transaction of their turn. The old rows of the last few thousand written keys are
+ * in memory; others are read from their tables. Several turns in one transaction have a row each.
  */
 #include "store/past.h"
 
@@ -35,7 +35,7 @@ static enum err prepare(struct database *database, enum row_table table, void (*
 	return err;
 }
 
-/* Read the total of bytes of all bodies written so far from the newest row of `change`. */
+/* Read the total size of all bodies so far from the newest row of `change`. */
 static enum err total_read(struct database *database, struct error *error)
 {
 	struct past *past = &database->past;
@@ -150,7 +150,9 @@ static void slots_grow(struct past *past)
 	past->cap = cap;
 }
 
-/* Find the cache slot of a key. The first byte also says whether the row exists; that bit isn't part of the key. */
+/*
+ * Find the cache slot of a key. In the first byte one bit says whether the row exists; that bit isn't part of the key.
+ */
 static struct past_entry **slot_of(struct past *past, const uint8_t *bytes, size_t key_len, uint64_t *ret_hash)
 {
 	uint64_t hash = hash_bytes(bytes + 1, key_len - 1, bytes[0] & 0x7f);
@@ -198,8 +200,8 @@ static int bind_key(sqlite3_stmt *statement, const struct row *row, size_t count
 }
 
 /*
- * Add the row as its table has it. That is also its state within the batch: every row that the batch put or deleted so
- * far has a cache entry, and is never read here.
+ * Add the row as its table has it. That is also its state within the batch, because every row that the batch put or
+ * deleted so far has a cache entry and isn't read here.
  */
 static int add_stored(struct database *database, const struct row *row)
 {
@@ -218,7 +220,7 @@ static int add_stored(struct database *database, const struct row *row)
 	return result;
 }
 
-/* Can no row have this key so far? Also notes that there is one now. */
+/* Can no row have this key so far? Also records that now there is one. */
 static bool is_first(struct past *past, const struct row *row)
 {
 	int64_t number;
@@ -248,7 +250,7 @@ static int past_key(struct database *database, const struct row *row, bool first
 			buf_add(&past->body, (*slot)->bytes, (*slot)->len);
 	} else if (table_appends(row->table) && !row->deleted) {
 		past_add(&past->body, row, false);
-		return SQLITE_OK;        /* never put again, so not worth an entry */
+		return SQLITE_OK;        /* such a row is never put again, so it isn't worth an entry */
 	} else if (first) {
 		past_add(&past->body, row, false);
 	} else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Encodes the body of a row of `change`: entries, one after the other. An entry is one byte with the number of the
- * table (plus 128 if the row didn't exist), then the key's columns. If the row existed, a bit for each other column
- * follows that is set if the column is neither 0 nor empty, then those columns. Integers are zigzag varints, other
+ * Encodes the body of a row of `change`: entries, one after another. An entry begins with a byte, the number of the
+ * table (plus 128 if the row didn't exist), and the key's columns. If the row existed, a bit for each other column
+ * follows, which is set if the column is neither 0 nor empty; then those columns. Integers are zigzag varints, other
  * values have a length and bytes. Tables and columns are numbered as in rows.def, so new ones may only be added at the
  * end.
  */
@@ -41,7 +41,9 @@ static void add_value(struct buf *out, const struct row *row, const struct table
 	}
 }
 
-/* Is the column in the entry? Zeros and empty values aren't, nor are the bodies of graphs: those stay in spec. */
+/*
+ * Is the column in the entry? Zeros and empty values are left out, and so are the bodies of graphs, which stay in spec.
+ */
 static bool is_told(const struct row *row, const struct table_column *column)
 {
 	if (column->type == COLUMN_INT)

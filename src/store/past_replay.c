@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Gives the rows as they were at an earlier turn. For each key that later turns changed, the row is what the first of
- * those turns says was there before; all other rows are the present ones. Tables are read in key order, with changed
- * keys merged in.
+ * Computes the rows as they were at an earlier turn. If later turns changed a key, its row is the one that the first of
+ * those turns recorded as being there before; all other rows are the present ones. Tables are read in key order, and
+ * the changed keys are merged in.
  */
 #include <stdlib.h>
 
@@ -14,16 +14,16 @@
 struct before {                          /* one key and its row before a turn */
 	struct row row;
 	bool there;
-	size_t place;                    /* order in which the turns say so; the first one counts */
+	size_t place;                    /* order in which turns recorded rows for the key; the first one counts */
 };
 
 struct past_replay_state {
 	struct database *database;
-	struct arena arena;              /* holds the bodies of `change` */
+	struct arena arena;              /* memory of the bodies of `change` */
 	struct before *befores;
 	size_t count, cap;
-	bool live;                       /* give only the rows that a core loads */
-	struct map runs;                 /* the numbers of the runs that were live then */
+	bool live;                       /* pass on only the rows that a core loads */
+	struct map runs;                 /* numbers of the runs that were live at the turn */
 	int64_t act;                     /* number of the latest act up to the turn; 0: none, or it was pruned */
 	store_load_cb *load_cb;
 	void *arg;
@@ -166,7 +166,7 @@ static bool is_of_live_run(const struct past_replay_state *replay, const struct 
 	}
 }
 
-/* Pass one row on. stored: the row is still in its table, so its run wasn't pruned. */
+/* Pass a row on. stored: the row is still in its table, so its run wasn't pruned. */
 static enum err row_give(struct past_replay_state *replay, const struct row *row, bool stored, struct error *error)
 {
 	if (replay->live && row->table == TABLE_run) {
@@ -216,7 +216,8 @@ static enum err table_give(struct past_replay_state *replay, enum row_table tabl
 		} else if (err == ERR_NONE) {
 			before = &replay->befores[(*at)++];
 			if (before->there && table == TABLE_spec)
-				err = row_give(replay, &row, true, error); /* take the stored row, which has the body */
+				/* take the row from its table, because that one has the graph's body */
+				err = row_give(replay, &row, true, error);
 			else if (before->there)
 				err = row_give(replay, &before->row, true, error);
 		}
@@ -241,7 +242,7 @@ enum err past_has_gap(struct database *database, bool *ret_gap, struct error *er
 	return err;
 }
 
-/* Check that `change` has every turn after this one: those rows say what was there before. */
+/* Check that `change` has a row for every turn after this one, because these rows say what was there before. */
 static enum err window_check(struct database *database, uint64_t turn, struct error *error)
 {
 	int64_t first = 0, latest = 0;
@@ -260,7 +261,7 @@ static enum err window_check(struct database *database, uint64_t turn, struct er
 	return error->code;
 }
 
-/* Give the act that was the latest at this turn. */
+/* Pass on the act that was the latest at this turn. */
 static enum err act_give(struct past_replay_state *replay, struct error *error)
 {
 	sqlite3_stmt *statement = replay->database->read[READ_ACTS];
@@ -332,7 +333,7 @@ enum err past_turn(struct database *database, int64_t wall_ms, uint64_t *ret_tur
 
 /* ---- putting a whole store back ---- */
 
-/* The run of a row that goes with its run; 0: it doesn't. */
+/* The run with which a row is pruned; 0: the row doesn't belong to a run. */
 static int64_t run_of_row(const struct row *row)
 {
 	switch (row->table) {
@@ -349,7 +350,10 @@ static int64_t run_of_row(const struct row *row)
 	}
 }
 
-/* Runs that were pruned since have lost their graph: their jobs stay away, and so do they themselves if they were live. */
+/*
+ * The graph of a run that was pruned since is lost: leave out its jobs, and also the run itself if it was live at the
+ * turn.
+ */
 static bool is_lost(const struct past_replay_state *replay, const struct row *row)
 {
 	if (row->table == TABLE_run)
@@ -380,7 +384,7 @@ static enum err wall_ms_of(struct database *database, uint64_t turn, int64_t *re
 			   error);
 }
 
-/* Remove what came later, and count the acts and starts that are left; a start of the master counts itself. */
+/* Remove what came later, and count the remaining acts and starts; a start of the master counts itself. */
 static enum err later_remove(struct database *database, uint64_t turn, int64_t wall_ms, struct error *error)
 {
 	struct buf sql = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads rows from the store: all rows of live runs at the start, later pages of history by key. No statement stays open
- * between calls, so a reader never holds up a checkpoint.
+ * Reads rows from the store: at the start all rows of live runs, later pages of history by key. No statement stays open
+ * between calls, so a reader never delays a checkpoint.
  */
 #include "store/database.h"
 
@@ -9,11 +9,11 @@
 #include "core/acts/chain.h"
 #include "proto/limits.h"
 
-#define EVENTS_BYTES (24u << 10)         /* when so many bytes of events were read, a page of them ends */
+#define EVENTS_BYTES (24u << 10)         /* a page of events ends when it has this many bytes */
 
 /*
  * The ranges of serial numbers of a run's jobs, one for each extent. In stores of an older version the first extent
- * doesn't say how many jobs it has; those are all jobs of the run minus those of later extents.
+ * doesn't say how many jobs it has: it has all jobs of the run except those of later extents.
  */
 #define RANGES "run CROSS JOIN spec ON spec.run = run.run AND (spec.part = 0 OR spec.first > 0) "
 #define RANGE_FIRST "CASE spec.part WHEN 0 THEN run.first ELSE spec.first END"

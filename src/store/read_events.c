@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What people want to know of the events in a page of turns: the jobs by name, the acts in words. The rows of events have
- * numbers only, because each move of a job writes one.
+ * Adds what people want to know about the events in a page of turns: the names of jobs, and the acts in words. The rows
+ * of events have only numbers, because each transition of a job writes one.
  */
 #include <stdlib.h>
 
@@ -108,7 +108,7 @@ static int acts_read(struct database *database, struct store_query *query, const
 		bool found;
 
 		result = read_one(database, READ_ACTS, 0, acts->at[i], &query->arena, &rows[query->row_count], &found);
-		/* It may have been removed: then the next one is found. */
+		/* the act may have been pruned; then the query finds the next one */
 		if (result == SQLITE_OK && found && (uint64_t)rows[query->row_count].act.act == acts->at[i])
 			query->row_count++;
 	}
@@ -137,7 +137,7 @@ int events_turn_at(struct database *database, int64_t wall_ms, int64_t *ret_turn
 	int result = read_one(database, READ_TURNS_DOWN, 0, INT64_MAX, NULL, &row, &found);
 
 	high = result == SQLITE_OK && found ? (uint64_t)row.event.turn + 1 : 0;
-	/* Turns are numbered in the order of time: halve the numbers that it may be. */
+	/* Turns are numbered in the order of time, so halve the range of possible numbers. */
 	while (result == SQLITE_OK && low < high) {
 		uint64_t middle = low + (high - low) / 2;
 

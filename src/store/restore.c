@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Puts a backup in the place of the store. The new generation is higher than those of the backup, of the store that was
- * there, and of every store put aside before, so no epoch that a worker may still hold is given out a second time.
+ * there, and of every store that was put aside before, so no epoch that a worker may still have is given a second time.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,8 +20,8 @@
 #define PART_SUFFIX "-restored"
 
 /*
- * Check that no process has locked the file. Asking takes no lock, but closing the descriptor drops this process's own
- * locks on the file; it has none.
+ * Check that no process has locked the file. The query takes no lock. Closing the descriptor drops this process's own
+ * locks on the file, but it has none.
  */
 static enum err check_unused(const char *path, struct error *error)
 {
@@ -130,8 +130,8 @@ static enum err copy_whole(const char *from, const char *part, struct error *err
 }
 
 /*
- * Rename the store and its log. The log is renamed even without a store (after an interrupted restore): SQLite would
- * otherwise replay it into the new store.
+ * Rename the store and its log. The log is renamed even without a store (after an interrupted restore); otherwise
+ * SQLite would replay it into the new store.
  */
 static enum err put_aside(const char *path, const char *kept, struct error *error)
 {
@@ -149,8 +149,8 @@ static enum err put_aside(const char *path, const char *kept, struct error *erro
 static enum err swap(const char *part, const char *path, const char *kept, struct error *error)
 {
 	/*
-	 * Lock the whole range of SQLite's locks, also against a process that opened the file before our mark was
-	 * there.
+	 * Lock the whole range of SQLite's locks, which also keeps out a process that opened the file before the
+	 * restore's mark existed.
 	 */
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -213,7 +213,7 @@ enum err store_restore(const char *from, const char *path, struct restored *ret_
 		err = database_sync_dir(mark, error);
 	if (err == ERR_NONE)
 		err = restore(from, path, &restored, error);
-	/* The store wasn't put aside yet, so nothing has changed. */
+	/* The store wasn't renamed yet, so nothing has changed. */
 	if (err != ERR_NONE && access(path, F_OK) == 0)
 		unlink(mark);
 	if (err != ERR_NONE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A circular queue that doubles when it is full. It borrows the outboxes and never reads them. */
+/* A ring buffer of outboxes that doubles when it is full. It doesn't own the outboxes and never reads them. */
 #include "store/ring.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A queue of outboxes in order of arrival. It can't link them by their next pointer, which belongs to the owner. */
+/* A queue of outboxes in order of arrival. It doesn't use their next pointers, which belong to the owner. */
 #ifndef TITAN_STORE_RING_H
 #define TITAN_STORE_RING_H
 

@@ -16,7 +16,7 @@
 #include "proto/limits.h"
 #include "store/thread.h"
 
-#define GIVE_UP_NS (100 * NS_PER_MS)     /* time for the thread to give up the last reserve and try the batch again */
+#define GIVE_UP_NS (100 * NS_PER_MS) /* time given to the thread to release the last reserve and try the batch again */
 
 enum err store_open(const struct store_options *options, struct store **ret_store, struct error *error)
 {
@@ -159,7 +159,7 @@ void store_watch(struct store *store, int64_t until_ns)
 	pthread_mutex_unlock(&store->mutex);
 	while (!store->batch_durable && clock_mono_ns() < until_ns)
 		sched_yield();
-	/* Batches that become durable from here on wake the owner; it takes the earlier ones now. */
+	/* From here on, durable batches wake the owner; it takes the earlier ones now. */
 	pthread_mutex_lock(&store->mutex);
 	store->watched = false;
 	pthread_mutex_unlock(&store->mutex);
@@ -300,7 +300,7 @@ void store_close(struct store *store)
 	store_stop(store);
 	/* On a full disk the log stays: the next master can overwrite it, which needs no new space. */
 	full = store->ballast.state == BALLAST_GIVEN_UP;
-	/* If this checkpoint fails, the next start makes it: everything is in the log. */
+	/* If this checkpoint fails, the next start repeats it: everything is in the log. */
 	if (database->begin &&
 	    database_checkpoint(database, full ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
 		log_warn("%s: the write-ahead log was not removed: %s", database->path, sqlite3_errmsg(database->handle));

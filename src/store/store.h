@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Keeps rows on disk. One thread owns the only SQLite connection (exclusive WAL, synchronous=FULL). The owner hands
- * over outboxes, and gets them back in the same order when they are durable. Outboxes that gather during one commit
+ * over outboxes, and gets them back in the same order when they are durable. Outboxes that arrive during one commit
  * share the next transaction. If the outcome of a commit is unknown, the process stops. Reads of history run on the
  * same thread, after the commits handed over before them.
  */
@@ -25,16 +25,16 @@ typedef enum err store_load_cb(const struct row *row, void *arg, struct error *e
 
 enum err store_open(const struct store_options *options, struct store **ret_store, struct error *error);
 int store_version(const struct store *store);            /* version of the tables; an older one only with inspect */
-/* Before store_start: check every page and index, and say what is wrong. Slow. */
+/* Before store_start: check every page and index. Slow. */
 enum err store_check(struct store *store, struct error *error);
 /* Check that every acknowledged turn is present (also on read-write open). */
 enum err store_agrees(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 
 /*
- * Before store_start: call load_cb with the rows as they were when this turn was durable, tables in the order of
- * rows.def, each table in key order, without history. ERR_NOT_FOUND: the changes since then aren't all kept. Specs of
- * runs that were pruned since have no body.
+ * Before store_start: call load_cb with the rows as they were when this turn was durable: tables in the order of
+ * rows.def, each in key order, without history. ERR_NOT_FOUND: not all changes since then are kept. Specs of runs that
+ * were pruned since have no body.
  */
 enum err store_past(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
 /* The same, but only the rows that a core loads. Runs that were pruned since are left out. */
@@ -48,15 +48,12 @@ struct store_moment {
 };
 
 /*
- * Put a copy of a store back to an earlier moment: afterwards its rows are those of then. Not for the store itself: what
- * came later is gone. ERR_NOT_FOUND: the moment is before what is kept, and the error names the earliest.
+ * Put a copy of a store back to an earlier moment: afterwards it has the rows of that moment. Only for copies, because
+ * all later rows are removed. ERR_NOT_FOUND: changes aren't kept back to that moment; the error names the earliest.
  */
 enum err store_rewind(const char *path, const struct store_moment *wanted, struct store_moment *ret, struct error *error);
 
-/*
- * Start the store thread. It calls wake_cb when store_take or store_answer has something, and when the store gets
- * stuck.
- */
+/* Start the store thread. It calls wake_cb when store_take or store_answer has something, and when the disk is full. */
 void store_start(struct store *store, void (*wake_cb)(void *arg), void *arg);
 /* Hand a turn over to be committed. Never blocks; the outbox must not change until the store gives it back. */
 void store_commit(struct store *store, struct outbox *outbox);
@@ -75,20 +72,19 @@ void store_watch(struct store *store, int64_t until_ns);
 void store_may_linger(struct store *store, bool may);
 
 /*
- * READ_PARTS returns the rows of READ_SPECS without bodies, READ_TURNS those of READ_EVENTS. READ_CHANGES returns rows of
- * change whose body is two numbers of 8 bytes, little-endian: the bytes of all bodies that were ever written, up to this
- * row and up to the newest. READ_ACTS_DOWN and READ_PRUNED_DOWN return
- * acts and pruned runs in falling order.
+ * READ_PARTS returns the rows of READ_SPECS without bodies, READ_TURNS those of READ_EVENTS. READ_CHANGES returns rows
+ * of `change` with a body of two numbers of 8 bytes, little-endian: the size of all bodies ever written up to this row,
+ * and up to the newest. READ_ACTS_DOWN and READ_PRUNED_DOWN return acts and pruned runs with falling numbers.
  */
 enum store_what { READ_RUNS, READ_RUN, READ_SPECS, READ_JOBS, READ_JOB, READ_EVENTS, READ_DEAD, READ_DECISIONS,
 		  READ_ENDED, READ_PARTS, READ_ACTS, READ_CHANGES, READ_TURNS, READ_ACTS_DOWN, READ_PRUNED, READ_PRUNED_DOWN, READ_RUN_PARTS, READ_TURNS_DOWN,
 		  READ_ATTEMPTS, READ_LIMIT };
 
-#define EVENTS_MOST 2000                 /* records of events that one answer tells about */
+#define EVENTS_MOST 2000                 /* most records of events for which one answer has jobs and acts */
 
-struct store_job {                       /* what is known of a job in an event */
+struct store_job {                       /* the job of an event */
 	struct row_job row;
-	struct slice name;               /* empty: its run was pruned */
+	struct slice name;               /* empty: the job's run was pruned */
 };
 
 struct store_query {
@@ -108,58 +104,60 @@ struct store_query {
 	struct arena arena;
 	struct row *rows;
 	size_t row_count;
-	/* Of EVENTS: the acts in the first EVENTS_MOST records follow them in rows; the jobs in those, sorted by number. */
+	/*
+	 * EVENTS: the acts of the first EVENTS_MOST records follow them in rows; their jobs are here, sorted by number.
+	 */
 	struct store_job *jobs;
 	size_t job_count;
-	uint64_t skip;                   /* of EVENTS: records of the first turn that aren't wanted */
-	bool more;                       /* of EVENTS: the page ended because it was large */
-	int64_t since_ms;                /* of EVENTS, if from is 0: begin with the first turn at or after this time */
-	void *owner;                     /* pointer for the asker's own use; the store doesn't touch it */
+	uint64_t skip;                   /* EVENTS: number of records of the first turn to leave out */
+	bool more;                       /* EVENTS: the page ended because it was large, and more follow */
+	int64_t since_ms;                /* EVENTS, if from is 0: begin with the first turn at or after this time */
+	void *owner;                     /* pointer for the use of whoever asks; the store doesn't touch it */
 	struct store_query *next;
 };
 
-/* Hand a query over to be answered. Never blocks; the query belongs to the store until it is answered. */
+/* Hand over a query. Never blocks; the query belongs to the store until store_answer returns it. */
 void store_ask(struct store *store, struct store_query *query);
 struct store_query *store_answer(struct store *store);                   /* returns the next answered query, or NULL */
 
-/* A copy into a part file (store/backup.h), made a few pages at a time between commits. */
+/* A copy of the store into a part file (store/backup.h), made a few pages at a time between commits. */
 struct store_copy {
 	const char *part;
 	struct error error;              /* result of the copy: ERR_NONE if it is complete; it has no trailer yet */
 	struct store_copy *next;
 };
 
-/* Hand a copy over to be made. Never blocks; the copy belongs to the store until it has ended. */
+/* Request a copy. Never blocks; the copy belongs to the store until store_copied returns it. */
 void store_copy(struct store *store, struct store_copy *copy);
-struct store_copy *store_copied(struct store *store); /* returns the next copy that ended, well or not, or NULL */
+struct store_copy *store_copied(struct store *store); /* the next copy that ended, successfully or not; NULL: none */
 
 struct store_stats {
 	uint64_t commits, turns, rows, checkpoints;
 	uint64_t replaced; /* how many of rows weren't written, since a later row in the same commit has their key */
 	int64_t last_commit_ns, longest_commit_ns;
 	struct histogram commit;
-	bool full;                       /* little room is left: the owner should accept nothing new */
-	bool reserve;                    /* the last reserve is still held */
-	bool stuck;                      /* no room is left: the latest batch is tried again and again */
+	bool full;                       /* little disk space is left: the owner should accept nothing new */
+	bool reserve;                    /* the last reserve wasn't used yet */
+	bool stuck;                      /* the disk is full: the present batch is tried again and again */
 };
 
 void store_stats(struct store *store, struct store_stats *ret_stats);
 bool store_is_stuck(struct store *store);
 /*
- * Allow the next commit to use the last reserve, because it frees room. False: that didn't help, the store is still
- * stuck. If the store is stuck now, the reserve is given up at once; the caller waits some milliseconds for that, only
+ * Allow the next commit to use the last reserve, because it frees room. False: that didn't help, the disk is still
+ * full. If a batch is stuck now, the reserve is released at once; the caller waits some milliseconds for that, only
  * once.
  */
 bool store_use_reserve(struct store *store);
 /*
- * Commit everything handed over (unless there is no room for it) and end the thread. Outboxes and queries that weren't
- * taken back belong to the owner again; copies can still be taken. NULL is fine.
+ * Commit everything handed over (unless the disk is full) and end the thread. Outboxes and queries that weren't taken
+ * back belong to the owner again; copies can still be taken. store may be NULL.
  */
 void store_stop(struct store *store);
-/* store_stop if that wasn't called yet, then a checkpoint, then close. NULL is fine. */
+/* Call store_stop if it wasn't called yet, make a checkpoint, and close. store may be NULL. */
 void store_close(struct store *store);
 
-/* Set the error's next command: what to do about a store that can't be trusted. */
+/* Set the error's next command for a store that can't be trusted. */
 enum err store_hint(const char *path, struct error *error);
 
 struct restored {
@@ -168,8 +166,8 @@ struct restored {
 };
 
 /*
- * Put a copy of the database from in the place of the store at path, with a generation that was never used. No master
- * may run; one that starts meanwhile is refused. The caller has checked the content of from.
+ * Put the database copy from in the place of the store at path, with a generation that was never used. No master may
+ * run; one that starts meanwhile is refused. The caller has checked the content of from.
  */
 enum err store_restore(const char *from, const char *path, struct restored *ret_restored, struct error *error);
 

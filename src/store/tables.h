@@ -41,14 +41,14 @@ struct store_table {
 
 extern const struct store_table table_list[TABLE_COUNT];
 
-/* Are rows of this table put once and never changed? Then no second put of the same key is looked for. */
+/* Are rows of this table put once and never changed? Then no earlier put of the same key is looked for. */
 static inline bool table_appends(enum row_table table)
 {
 	return table == TABLE_spec || table == TABLE_submit_key || table == TABLE_event || table == TABLE_act ||
 	       table == TABLE_pruned_run;
 }
 
-/* Is the key one number? New rows nearly always have a number that is higher than all before. */
+/* Is the key a single number? New rows mostly have a number that is higher than all before. */
 static inline bool table_counts(enum row_table table)
 {
 	return table_list[table].key_count == 1 && table_list[table].columns()[0].type == COLUMN_INT;
@@ -79,8 +79,9 @@ static inline size_t table_range_keys(enum row_table table)
 }
 
 /*
- * Write the SQL text of the prepared statements. replace: rows with keys of these may be there. Without that a statement of several rows
- * makes no copy of the pages that it changes: SQLite needs one to undo a half of a statement, and here a batch is undone as a whole.
+ * Write the SQL text of the prepared statements. replace: rows with these keys may exist. Without it, a statement of
+ * several rows makes no copy of the pages that it changes: SQLite needs the copy to undo half a statement, and here a
+ * batch is undone as a whole.
  */
 void sql_put(struct buf *out, enum row_table table, size_t rows, bool replace);
 void sql_delete(struct buf *out, enum row_table table);
@@ -88,7 +89,7 @@ void sql_delete(struct buf *out, enum row_table table);
 void sql_delete_range(struct buf *out, enum row_table table);
 void sql_where_key(struct buf *out, enum row_table table);
 void sql_where_range(struct buf *out, enum row_table table);
-/* Write the columns of a SELECT, such as job.job, job.run; brief: leave out those that are blobs. */
+/* Write the columns of a SELECT, such as job.job, job.run; brief: leave out blobs. */
 void sql_columns(struct buf *out, enum row_table table, bool brief);
 
 #endif

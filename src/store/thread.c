@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The store's thread: commits turns in batches, answers queries, makes copies, and checkpoints the log into the
- * database file. The mutex is never held during I/O. If there is no room, the same batch is tried again. Any other
+ * database file. The mutex is never held during I/O. If the disk is full, the same batch is tried again. Any other
  * failure ends the process, because then it is unknown whether the batch is on disk.
  */
 #include "store/thread.h"
@@ -14,7 +14,8 @@
 #include "base/log.h"
 #include "proto/limits.h"
 
-#define BATCH_ROWS_MAX  32768            /* so that the first turn of a flood doesn't wait too long for the last */
+/* limit on a batch, so that with many turns the first doesn't wait too long for the last */
+#define BATCH_ROWS_MAX  32768
 #define RETRY_NS        (100 * NS_PER_MS)
 #define COMPLAIN_NS     NS_PER_S
 #define COPY_PAGES      128              /* pages of a copy made between two commits */
@@ -81,13 +82,13 @@ static bool lacks_ballast(const struct store *store)
 	return store->ballast.state == BALLAST_GIVEN_UP || store->last.state == BALLAST_GIVEN_UP;
 }
 
-/* How much room a copy must leave: if a ballast file was given up, also room to make it again. */
+/* How much room a copy must leave free: also enough to make a ballast file again that was given up. */
 static int64_t copy_spare(const struct store *store)
 {
 	return lacks_ballast(store) ? LIMIT_STORE_BALLAST : COPY_SPARE;
 }
 
-/* Copy some more pages. False: the copy has ended; copy->error says whether it succeeded. */
+/* Copy some more pages. False: the copy has ended; copy->error tells whether it succeeded. */
 static bool copy_on(struct store *store, struct store_copy *copy)
 {
 	int result;
@@ -108,7 +109,7 @@ static bool copy_on(struct store *store, struct store_copy *copy)
 	return false;
 }
 
-/* Go on with the first copy in the list. The caller holds the mutex; it is released for the I/O. */
+/* Continue with the first copy in the list. The caller holds the mutex; it is released for the I/O. */
 static void copy_some(struct store *store)
 {
 	struct store_copy *copy = store->copies;
@@ -147,7 +148,7 @@ static void checkpoint(struct store *store)
 
 	pthread_mutex_unlock(&store->mutex);
 	result = database_checkpoint(&store->database, SQLITE_CHECKPOINT_PASSIVE);
-	/* If there is no room to copy to, no harm is done yet: everything is in the log. */
+	/* A full disk does no harm here: everything is in the log. */
 	if (result != SQLITE_OK && !is_no_room(result))
 		give_up(store, "checkpoint failed");
 	pthread_mutex_lock(&store->mutex);
@@ -178,7 +179,7 @@ static void complain(struct store *store, int result)
 		 sqlite3_errstr(result));
 }
 
-/* Write the batch. Return SQLITE_OK, or a result that means no room; end the process on any other error. */
+/* Write the batch. Return SQLITE_OK, or a result that means a full disk; end the process on any other error. */
 static int write_or_stop(struct store *store)
 {
 	int result = batch_write(&store->database, &store->batch);
@@ -204,7 +205,7 @@ static void reset_log(struct store *store)
 		store->reset_ns = now_ns + NS_PER_S;
 }
 
-/* The disk is full: give up the ballast, or the last reserve if allowed. False: there is nothing left to give up. */
+/* The disk is full: give up the ballast, or the last reserve if allowed. False: nothing is left to give up. */
 static bool make_room(struct store *store, bool use_reserve)
 {
 	bool ballast = ballast_give_up(&store->ballast);
@@ -219,7 +220,10 @@ static bool make_room(struct store *store, bool use_reserve)
 	return true;
 }
 
-/* Write the batch, giving up ballast as needed. Return SQLITE_OK, or no room in spite of everything given up. */
+/*
+ * Write the batch, giving up ballast if necessary. Return SQLITE_OK, or the result for a disk that is full in spite of
+ * that.
+ */
 static int write_somehow(struct store *store, bool use_reserve)
 {
 	int result = write_or_stop(store);
@@ -253,7 +257,7 @@ static void take_ballast_again(struct store *store)
 	store->stats.reserve = store->last.state == BALLAST_HELD;
 }
 
-/* Record whether there was room, and wake the owner when the store gets stuck. The caller holds the mutex. */
+/* Record whether the disk was full, and wake the owner if it is. The caller holds the mutex. */
 static void note_room(struct store *store, int result)
 {
 	bool was_stuck = store->stats.stuck;
@@ -268,13 +272,16 @@ static void note_room(struct store *store, int result)
 	pthread_mutex_lock(&store->mutex);
 }
 
-/* May this commit use the last reserve? Also the first commit of a start: without it the master can't free any room. */
+/*
+ * May this commit use the last reserve? The first commit of a start may as well: without it the master can't free any
+ * room.
+ */
 static bool may_use_reserve(const struct store *store)
 {
 	return store->stats.commits == 0 || clock_mono_ns() < store->reserve_until_ns;
 }
 
-/* Commit the batch, waiting for room as long as needed. False: the thread was told to stop before there was room. */
+/* Commit the batch, waiting for room as long as necessary. False: the thread was told to stop before there was room. */
 static bool commit(struct store *store)
 {
 	for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the store's thread (thread.c) and its owner (store.c) share. The queues between them (to commit, durable, asked,
- * answered) are all under one mutex.
+ * answered) are all guarded by one mutex.
  */
 #ifndef TITAN_STORE_THREAD_H
 #define TITAN_STORE_THREAD_H
@@ -15,8 +15,8 @@
 #include "store/mark.h"
 #include "store/ring.h"
 
-#define RESERVE_NS (5 * NS_PER_S)        /* so long after store_use_reserve commits may use the last reserve */
-/* a batch of so many rows isn't delayed any more: the cost of its commit is amortised */
+#define RESERVE_NS (5 * NS_PER_S)        /* how long after store_use_reserve commits may use the last reserve */
+/* a batch with this many rows isn't delayed any more, because the cost of its commit is shared by enough */
 #define COMPANY_ROWS 64
 
 struct store {
@@ -50,7 +50,7 @@ struct store {
 	bool may_linger;
 	bool lingers;                    /* the thread waits for more rows before it commits */
 	bool stop;
-	bool hurry;                      /* a batch that waits for room is to be tried again now */
+	bool hurry;                      /* try again at once to write a batch that waits for room */
 	int64_t reserve_until_ns;        /* commits until then may use the last reserve */
 	bool watched;                    /* the owner busy-waits in store_watch, so it needn't be woken */
 	atomic_bool batch_durable;             /* a batch became durable since the owner began to busy-wait */
@@ -58,7 +58,7 @@ struct store {
 	atomic_bool handed;
 };
 
-/* Body of the store's thread; arg is the store. Returns when told to stop and nothing is left to do. */
+/* Main function of the store's thread; arg is the store. Returns when told to stop and nothing is left to do. */
 void *store_thread_run(void *arg);
 
 #endif

@@ -93,7 +93,7 @@ static uint32_t number_at(const uint8_t *header, size_t at, size_t len)
 	return number;
 }
 
-/* The file size that the database header states; -1: it states none, or the file is no database. */
+/* The file size that the database header states; -1: none, or the file is no database. */
 static int64_t size_by_header(int fd)
 {
 	uint8_t header[HEADER_LEN];
@@ -104,13 +104,15 @@ static int64_t size_by_header(int fd)
 	page_size = number_at(header, 16, 2);
 	if (page_size == 1)
 		page_size = 65536;
-	/* The page count is valid only if the two change counters are equal: then the last writer has set it. */
+	/*
+	 * The page count is valid only if the two change counters are equal, which means that the last writer set it.
+	 */
 	if (number_at(header, 24, 4) != number_at(header, 92, 4))
 		return -1;
 	return (int64_t)page_size * number_at(header, 28, 4);
 }
 
-/* Is there a log beside the file? Then it is a store's own file, and its size says nothing. */
+/* Is there a log beside the file? Then the file is a store itself, and its size proves nothing. */
 static bool has_log(const char *path)
 {
 	size_t size = strlen(path) + sizeof("-wal");
@@ -164,7 +166,7 @@ enum err trailer_check(const char *path, bool *ret_found, struct error *error)
 			close(fd);
 		return err;
 	}
-	/* Accept what isn't a regular file: the caller opens it as a database next, and that error says more. */
+	/* Accept what isn't a regular file: the caller opens it as a database next, and that error is clearer. */
 	if (!S_ISREG(info.st_mode)) {
 		close(fd);
 		return ERR_NONE;

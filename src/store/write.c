@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writes a batch of turns in one transaction. The rows of a table are written in the order of the turns. If several rows
- * put or delete the same key, only the last is written: each row replaces all that was known of its key. Rows that put
- * wait until there are enough of their table for one statement: with most statements, beginning and ending takes longer
- * than the row. After a failure no transaction is left open.
+ * Writes a batch of turns in one transaction. The rows of a table are written in the order of the turns. If several
+ * rows put or delete the same key, only the last is written, because each row replaces everything that was stored for
+ * its key. Puts are collected until there are enough of a table for one statement: for most statements, starting and
+ * ending takes longer than the row itself. After a failure no transaction is left open.
  */
 #include "store/database.h"
 
@@ -108,7 +108,7 @@ static const struct row **slot_of(struct write_batch *batch, const struct row *r
 	return &batch->latest[at];
 }
 
-/* Can a later put of the same key replace this row? Not if the row deletes a range, which has other keys too. */
+/* Can a later put of the same key replace this row? Not if the row deletes a range, which covers other keys too. */
 static bool has_own_key(const struct row *row)
 {
 	return !table_appends(row->table) && row->until == 0;
@@ -139,7 +139,10 @@ static void note_latest(struct write_batch *batch)
 
 /* ---- writing ---- */
 
-/* Bind a column's value. Its memory is borrowed and must outlive the transaction. An empty value is '', not NULL. */
+/*
+ * Bind a column's value. The statement uses the value's memory until the transaction ends. An empty value is '', not
+ * NULL.
+ */
 int write_bind(sqlite3_stmt *statement, int place, const struct row *row, const struct table_column *column)
 {
 	struct slice value;
@@ -178,7 +181,7 @@ static int delete_range(struct database *database, const struct row *row)
 	return result == SQLITE_OK ? step(statement) : result;
 }
 
-/* Bind the first columns of a row to the places from `place` on. */
+/* Bind the first columns of a row to parameters, the first to number `place`. */
 static int bind_row(sqlite3_stmt *statement, int place, const struct row *row, size_t count)
 {
 	const struct table_column *columns = table_list[row->table].columns();
@@ -220,7 +223,7 @@ static int write_group(struct database *database, enum row_table table)
 	return result == SQLITE_OK ? step(statement) : result;
 }
 
-/* Write a row now or with others of its table: a delete, and what is read for it, come after all rows before it. */
+/* Write a row now or with others of its table. A delete, and a read that it needs, come after all earlier rows. */
 static int write_later(struct database *database, const struct row *row, bool is_new)
 {
 	struct put_group *group = &database->groups[row->table];
@@ -294,7 +297,7 @@ int batch_write(struct database *database, struct write_batch *batch)
 	if (result == SQLITE_OK)
 		result = step(database->commit);
 	past_batch_end(&database->past, result);
-	/* Roll back unless SQLite has ended the transaction itself. The first result is the one to return. */
+	/* Roll back unless SQLite has already ended the transaction itself. The first result is the one to return. */
 	if (result != SQLITE_OK && !sqlite3_get_autocommit(database->handle))
 		step(database->rollback);
 	return result;

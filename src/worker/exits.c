@@ -246,10 +246,7 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt)
 {
 	struct tree_stat stat;
 	struct process_end end;
-	/*
-	 * This check must come before reading the guardian's file, because a guardian first records the end and then
-	 * reaps.
-	 */
+	/* This check must come before reading the guardian's file: a guardian first records the end, then reaps. */
 	bool awaited = !attempt->other_boot && tree_stat(attempt->pid, &stat) &&
 		       attempt_may_be(attempt, stat.begun_ns) &&
 		       (stat.state == 'Z' || stat.state == 'X') && keeper_is_guardian(keeper, stat.parent);
@@ -291,10 +288,7 @@ void exits_finish(struct keeper *keeper, struct attempt *attempt)
 			code = (uint64_t)WEXITSTATUS(attempt->status);
 		}
 	}
-	/*
-	 * A start that hung before the exec never began; if it was killed during the exec, it isn't known whether it
-	 * began.
-	 */
+	/* A start that hung before the exec never began; if it was killed during the exec, that isn't known. */
 	if (attempt->start_fault && !attempt->tried)
 		attempt->wall_ms = 0;
 	if (attempt->start_fault && !attempt->entry->stopping) {

@@ -19,7 +19,7 @@ static void add_bytes(struct buf *out, struct slice bytes)
 	buf_add(out, bytes.data, bytes.len);
 }
 
-/* The columns are put together first: each call of the library costs as much as hashing 50 bytes. */
+/* Collect the columns first: each call of the hash library costs as much as hashing 50 bytes. */
 void act_hash(const struct row_act *act, uint8_t ret_hash[SHA256_SIZE])
 {
 	struct buf columns = { 0 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs whose needs or condition is an expression. The expression is kept as a tree: a leaf is a question about how
- * a parent ended, and a knot counts the yes and no answers below it. A knot has an answer of its own as soon as the
+ * Jobs whose needs or condition is an expression. The expression is kept as a tree: a leaf is a question about how a
+ * parent ended, and an inner node (knot) counts the yes and no answers below it. A knot has an answer as soon as the
  * open answers can't change it any more, and passes it to the knot above. So when a parent ends only the questions
- * about that parent cost anything, and a job is decided at the earliest possible moment. Loading and checking
- * evaluate the same expression directly over all parents, because only the rows are the truth.
+ * about that parent cost anything, and a job is decided at the earliest possible moment. Loading and checking evaluate
+ * the expression directly over all parents, because only the rows are the truth.
  */
 #include "core/graph/graph.h"
 

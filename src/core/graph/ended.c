@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ended runs wait here until the turn that ended them is durable; until then they can be reopened in memory. */
+/* Ended runs stay in a list until the turn that ended them is durable; until then they can be reopened in memory. */
 #include "core/graph/graph.h"
 
 #include "core/time/time.h"
@@ -38,7 +38,7 @@ void run_live_again(struct core *core, struct run *run)
 	run_touch(core, run, true);
 	run_resume_clock(core, run);
 	if (run->ended_ms == 0)
-		return;                  /* nothing to undo: the run is live, or all its jobs ended only in this turn */
+		return;                  /* nothing to undo: the run is live, or its last job ended only in this turn */
 	core->revived_turn = core->turn;
 	run_unlist(core, run);
 	run->ended_ms = 0;

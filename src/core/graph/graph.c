@@ -20,7 +20,7 @@ struct builder {
 	size_t edge_count, edge_cap;
 	struct edge *outer;
 	size_t outer_count, outer_cap;
-	bool backward;                   /* some job needs a job with a higher index, so the graph may have a cycle */
+	bool backward; /* true: some job needs a job with a higher index, so the graph may have a cycle */
 };
 
 static enum err job_name_claim(struct builder *builder, struct slice name, uint32_t index)

@@ -53,7 +53,8 @@ void run_live_again(struct core *core, struct run *run);
 void run_stay(struct core *core, struct run *run);       /* keep an ended run in memory until this turn is durable */
 
 /* extra.c */
-struct extra *job_extra(const struct job *job); /* extra fields of a sub-run, or of a job with JOB_LOOP or JOB_ALWAYS */
+/* the extra fields of a sub-run, or of a job with JOB_LOOP or JOB_ALWAYS */
+struct extra *job_extra(const struct job *job);
 uint64_t job_child(const struct job *job);
 void job_child_set(const struct job *job, uint64_t child);
 uint32_t job_passes(const struct job *job);              /* finished passes of a loop that were followed by another */

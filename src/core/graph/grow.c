@@ -164,7 +164,7 @@ static void job_begin(struct core *core, struct job *job, bool asks)
 static void jobs_begin(struct core *core, struct run *run, uint32_t start, bool asks)
 {
 	extent_add(core, run->extents[run->extent_count - 1]);
-	run_states(core, run, true);     /* the limits that the run states count again, if the run was about to end */
+	run_states(core, run, true); /* if the run was about to end, the limits that it states for groups count again */
 	core->next_job += run->job_count - start;
 	core->live_jobs += run->job_count - start;
 	core->counts[STATE_WAITING] += run->job_count - start;

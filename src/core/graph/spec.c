@@ -36,7 +36,7 @@ static bool has_nul(struct slice text)
 	return text.len > 0 && memchr(text.data, 0, text.len) != NULL;
 }
 
-/* A sub-run's job has a graph as its work: settings for workers or people have no use there. */
+/* A sub-run's job has a graph as its work, so settings for workers or people are refused. */
 static enum err spec_check_subrun(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -403,7 +403,7 @@ static enum err spec_check_locks(const struct spec_check *check)
 
 	if (texts->n > LIMIT_JOB_LOCKS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "locks", "too many");
-	/* In mode retry, a lost job might go on at its worker beside the next holder of the lock. */
+	/* With mode retry a lost job might still run at its worker while the next job holds the lock. */
 	if (texts->n > 0 && check->spec->mode == EXEC_RETRY)
 		return spec_refused(check, ERR_INVALID, "locks", "a job with locks must have mode exclusive or once");
 	for (size_t i = 0; i < texts->n; i++) {

@@ -113,10 +113,7 @@ uint64_t reopen_step(struct core *core, const struct core_input *input)
 	const struct input_reopen *reopen = &input->reopen;
 	struct error error = { 0 };
 
-	/*
-	 * Somebody else may have reopened the run first. Then the run in memory is newer than the rows that were
-	 * read.
-	 */
+	/* Another request may have reopened the run first; then the run in memory is newer than these rows. */
 	if (!run_find(core, reopen->act.run) && (reopen_refused(core, reopen->act.run, &error) != ERR_NONE ||
 	    run_load_ended(core, reopen->rows, reopen->row_count, &error) != ERR_NONE)) {
 		error_send(core, input->conn, input->request, &error, false);

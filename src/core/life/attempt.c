@@ -92,7 +92,7 @@ void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms)
 {
 	struct row *row;
 
-	/* Only what may have started is a try. */
+	/* Only an attempt that may have started counts as a try. */
 	if (job->tries == 0 || job->outcome == OUTCOME_NONE || job->outcome == OUTCOME_RECALLED || job->outcome == OUTCOME_REFUSED)
 		return;
 	row = outbox_row(core->outbox, TABLE_attempt);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bad ends: which of them count as good (`continue_on`), and dead letters. A dead letter is a row of its own. It is
- * written in the turn in which a job fails or times out for good, unless that counts as a good end. It is deleted
- * when the job begins a new round or a person discards it. The job's row says whether it has a dead letter. The dead
- * letter holds everything about the job, because its run may have left memory.
+ * Jobs that end badly: whose failure is forgiven (`continue_on`), and dead letters. A dead letter is a row of its own.
+ * It is written in the turn in which a job fails or times out for good, unless that is forgiven. It is deleted when the
+ * job begins a new round or a person discards it. The job's row says whether it has a dead letter. The dead letter
+ * contains everything about the job, because its run may have left memory.
  */
 #include "core/life/life.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of hooks (hooks.def) as code. job.c calls these functions and knows none of the parts behind them. To see
- * which part reacts to a move of a job, read the table.
+ * The table of hooks (hooks.def) as code. job.c calls these functions without knowing the parts of core behind them. To
+ * see which part reacts to a transition of a job, read the table.
  */
 #include "core/life/internal.h"
 

@@ -11,7 +11,7 @@ struct target;
 void attempt_renew(struct core *core, struct job *job);   /* begin a new attempt: next epoch, results cleared */
 /* Apply the end of an attempt; jobs_tell_children must follow to tell the children. */
 void attempt_finish(struct core *core, struct job *job, const struct rec_done *done);
-/* Have an unknown job cancelled when it returns; false: that was asked before. */
+/* Note that an unknown job must be cancelled if it returns; false: that was noted before. */
 bool attempt_cancel_when_returned(struct core *core, struct job *job);
 void attempt_recall_over(struct core *core, struct job *job);    /* forget a recall: the job left ASSIGNED */
 void attempt_detach(struct core *core, struct job *job);
@@ -29,7 +29,7 @@ void run_told_to_end(struct core *core, struct run *run);
 bool job_give_up(struct core *core, struct job *job);
 void group_fail(struct core *core, const struct job *failed);
 
-/* dead.c: jobs that end badly: which ends count as good, and dead letters */
+/* dead.c: jobs that end badly: which failures are forgiven, and dead letters */
 void bad_end_enter(struct core *core, struct job *job, enum job_event event);
 void bad_end_leave(struct core *core, struct job *job);
 /* Discard the target's dead letters; returns how many. */
@@ -57,7 +57,7 @@ void hooks_ended(struct core *core, const struct job *job);
 bool hooks_begin(struct core *core, struct job *job);    /* begin a ready job; false: workers run jobs of this kind */
 
 /* loop.c */
-/* Check whether this end of an attempt meets the loop's condition. Must be asked before a retry is considered. */
+/* Does this end of an attempt meet the loop's condition? Must be asked before a retry is considered. */
 bool loop_holds(const struct job *job, const struct rec_job_spec *spec, enum job_state end);
 /* An attempt ended and isn't retried: end the loop's pass, or the job. */
 void attempt_over(struct core *core, struct job *job, enum job_event event, enum job_state end);
@@ -77,7 +77,7 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 		    uint64_t *ret_changed, struct error *error);
 
 /* subrun.c */
-#define SUBRUN_CANCELLED 2               /* "exit code" of a cancelled sub-run */
+#define SUBRUN_CANCELLED 2               /* the exit code that stands for a cancelled sub-run */
 struct run *subrun_of(const struct core *core, const struct job *job);   /* the sub-run that a job waits for, or NULL */
 void subrun_begin(struct core *core, struct job *job);
 void subrun_attach(struct core *core, const struct job *job);

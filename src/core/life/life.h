@@ -18,7 +18,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct rec_do
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch);
 bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_t epoch);
 void attempt_run(struct core *core, struct job *job, enum job_event event, int64_t started_ms);
-/* Keep what became of an attempt in a row of its own: the job's row is about to tell of another. */
+/* Keep the facts about an attempt in a row of its own, because the job's row is about to describe the next one. */
 void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms);
 /* An attempt was lost. never_started: it certainly didn't start; false: it may have. */
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
@@ -35,10 +35,10 @@ bool kinds_begin(struct core *core); /* begin ready jobs that need no worker; fa
 /* cancel.c */
 uint64_t cancel_step(struct core *core, const struct core_input *input);
 
-/* dead.c: jobs that end badly: which ends count as good, and dead letters */
-/* Set up bad ends after loading a run; false: rows contradict each other. */
+/* dead.c: jobs that end badly: which failures are forgiven, and dead letters */
+/* Set up forgiven failures and dead letters after loading a run; false: rows contradict each other. */
 bool bad_end_load(struct core *core, struct run *run);
-/* For core_check: check the flags of a job that ended badly. forgives: its specification counts the end as good. */
+/* For core_check: check the flags of a job that ended badly. forgives: by its specification the failure is forgiven. */
 bool bad_end_fits(const struct job *job, bool forgives);
 
 /* ending.c: final and `always` jobs of runs that were told to end */
@@ -90,7 +90,8 @@ bool round_reaches(struct core *core, struct job *job, const struct job *gate);
 
 /* subrun.c */
 void subruns_end(struct core *core);                     /* end each job whose sub-run ended in this turn */
-void subrun_kill(struct core *core, const struct job *job); /* end all of the job's sub-run, also its `always` jobs */
+/* end the job's whole sub-run, including its `always` jobs */
+void subrun_kill(struct core *core, const struct job *job);
 /* Check that jobs of this run may have a new round. A sub-run must have a parent job that waits for it. */
 enum err subrun_reopens(const struct core *core, const struct run *run, struct error *error);
 /* Load sub-run fields from rows. The checks return false if rows contradict each other. */
@@ -118,7 +119,7 @@ enum err owner_check(const char *owner, struct slice own_only, struct error *err
 enum err act_target(struct core *core, uint64_t number, struct slice name, struct target *ret_target,
 		    struct error *error);
 
-/* progress.c: how far running jobs say that they are */
+/* progress.c: progress that running jobs report */
 void progress_step(struct core *core, const struct core_input *input);
 void progress_drop(struct core *core, const struct job *job);
 void progress_view(const struct core *core, const struct job *job, struct rec_job_row *row);

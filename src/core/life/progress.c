@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How far running jobs say that they are. The latest word of each is kept in memory, while its attempt lives: it is for
- * people who watch, so it isn't durable, and a restarted master knows it again when the job says it next.
+ * Progress that running jobs report. The latest report of each is kept in memory while its attempt lives. It is only
+ * for people who watch, so it isn't durable; a restarted master gets it again with the job's next report.
  */
 #include "core/life/life.h"
 
@@ -56,7 +56,7 @@ void progress_view(const struct core *core, const struct job *job, struct rec_jo
 
 	if (!progress)
 		return;
-	/* One more, so that 0 says that there is no progress. */
+	/* Plus one, because 0 says that there is no progress. */
 	row->progress = progress->done + 1;
 	row->progress_of = progress->total;
 	row->progress_text = slice_make(progress->text, progress->text_len);

@@ -41,7 +41,7 @@ bool retry_covers(const struct job *job, const struct rec_job_spec *spec, uint64
 
 	if (!(on & cause))
 		return false;
-	/* A person who cancels the sub-run itself doesn't want another one. */
+	/* A person who cancelled the sub-run itself doesn't want it to be retried. */
 	if (cause == RETRY_ON_EXIT && job_is_subrun(job) && job->code == SUBRUN_CANCELLED &&
 	    !PLANTED(subrun_again_after_its_cancel))
 		return false;

@@ -35,7 +35,7 @@ static bool job_not_begun(const struct job *job)
 	       !(PLANTED(round_leaves_an_open_gate) && job->state == STATE_APPROVAL);
 }
 
-/* An ended gate whose children are all active or unknown: another answer would change nothing. */
+/* An ended gate whose children are all active or unknown: another answer wouldn't change anything. */
 static bool gate_is_spent(const struct round_opening *opening, const struct job *job)
 {
 	struct child_walk walk = children_of(job);
@@ -164,7 +164,7 @@ static void child_loosen(struct core *core, struct job *child, const struct stan
 {
 	if (child->flags & JOB_MARKED)
 		return;
-	/* The child's expression had its answer without this parent, and still has it. */
+	/* The child's expression was decided without this parent, and still is. */
 	if (child->state != STATE_WAITING && child->flags & JOB_EXPR && standing_fits(child, standing[child->index]))
 		return;
 	if (child->state == STATE_WAITING) {

@@ -69,9 +69,9 @@ void subrun_begin(struct core *core, struct job *job)
 		job_extra(job)->child = child->number;
 		return;
 	}
-	/* No room for a sub-run: the attempt fails like a failed spawn and may be retried. */
+	/* No room for a sub-run: the attempt fails like a process that couldn't be started, and may be retried. */
 	attempt_finish(core, job, &refused);
-	jobs_tell_children(core);                       /* safe here: no sub-run is half made that this could stop */
+	jobs_tell_children(core); /* Safe here: no sub-run is just being made that this could stop. */
 }
 
 /* --- ending --- */

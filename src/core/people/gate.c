@@ -122,7 +122,10 @@ static enum err gate_denies(const struct core *core, const struct input_act *act
 			"other people",
 				 (unsigned long long)act->run, name, (const char *)spec->name.data, person,
 				 (const char *)act->person.data);
-	/* Nobody approves what they submitted themselves, unless they are alone: then the decision says so for ever. */
+	/*
+	 * People may not approve what they submitted themselves, unless nobody else can; then the decision's row says
+	 * so.
+	 */
 	denied = act->verb == ACT_APPROVE && !PLANTED(gate_approved_by_its_submitter) &&
 		 slice_eq(act->person, slice_str(job->run->owner)) && others_may_approve(core, spec, act->person, &others);
 	if (denied)

@@ -24,7 +24,7 @@ void gate_expired(struct core *core, struct job *job);
 enum err gate_answer(struct core *core, const struct input_act *act, const struct target *target,
 		     uint64_t *ret_changed, struct error *error);
 
-/* gates.c: jobs that wait for people; pointers are valid until one is added or removed */
+/* gates.c: jobs that wait for people; pointers are valid until a job is added or removed */
 /* returns the gate; NULL if the job doesn't wait for people */
 struct gate *gate_find(const struct core *core, uint64_t serial);
 /* returns the gate with the next higher job number, or NULL */
@@ -42,15 +42,15 @@ uint64_t pushbacks_hash(const struct core *core);
 void pushbacks_check(const struct core *core);
 void pushbacks_free(struct core *core);
 
-/* principals.c: everybody who may decide */
+/* principals.c: all people who may decide */
 void people_know(struct core *core, const struct core_config *config);
 void people_forget(struct core *core);
 /*
- * Could somebody other than this person approve a gate now: a live principal with the role, whom the gate names or who
+ * Could a person other than this one approve a gate now: a live principal with the role, whom the gate names or who
  * needn't be named? Adds up to three of their names to out, as "anna, bert or cid"; out may be NULL.
  */
 bool others_may_approve(const struct core *core, const struct rec_job_spec *spec, struct slice person, struct buf *out);
-bool person_is_listed(const struct rec_job_spec *spec, struct slice person);     /* ... or the gate names nobody */
+bool person_is_listed(const struct rec_job_spec *spec, struct slice person); /* true also if the gate names nobody */
 
 /* token.c: keys of people, programs and workers of other machines */
 enum err token_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);

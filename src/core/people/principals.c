@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Everybody who may decide on gates: people of this machine, whom the configuration names, and holders of tokens that
- * haven't expired. A person with several tokens is one.
+ * All people who may decide on gates: those of this machine whom the configuration names, and holders of tokens that
+ * haven't expired. A person with several tokens counts once.
  */
 #include "core/people/people.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Settling an unknown job by a person's word. If its worker returns first, the worker's evidence counts; if it
+ * Settling an unknown job by a person's statement. If its worker returns first, the worker's evidence counts; if it
  * returns later, its report is stale like any other.
  */
 #include "core/people/people.h"

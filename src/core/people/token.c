@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Tokens: the keys with which people, programs and workers of other machines connect. A token stands for a principal
- * by its name; several tokens may have the same name. The core keeps the secret as the master sealed it, and never
- * reads it. Whether a token has expired is decided by the master when somebody connects.
+ * Tokens: the keys with which people, programs and workers of other machines connect. A token stands for a principal by
+ * its name; several tokens may have the same name. The core keeps the secret as the master sealed it, and never reads
+ * it. The master checks whether a token has expired when a peer connects with it.
  */
 #include "core/people/people.h"
 
@@ -65,7 +65,7 @@ static struct token *token_add(struct core *core, struct slice id, struct slice 
 	return token;
 }
 
-/* A worker's key is no person's: roles are WORKER alone, or any of the others. */
+/* Are these roles allowed for one token? WORKER alone, or any of the others: a worker's key isn't a person's. */
 static bool roles_fit(uint64_t roles)
 {
 	return roles == ROLES_WORKER || (roles != 0 && (roles & ~(uint64_t)ROLES_PERSON) == 0);

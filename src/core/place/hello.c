@@ -48,7 +48,10 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 	return resources_read(hello->offers, ret_offers, error);
 }
 
-/* Register the worker on its new connection. *ret_same_life: the same keeper is running as at its last HELLO. */
+/*
+ * Register the worker on its new connection. *ret_same_life: the worker's keeper is the same process as at its last
+ * HELLO.
+ */
 static struct worker *hello_worker(struct core *core, const struct core_input *input,
 				   const struct resource_list *offers, bool *ret_same_life)
 {

@@ -41,10 +41,10 @@ enum err pool_set(struct core *core, const struct input_set *input, uint64_t *re
 enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 
 /* refusal.c */
-/* Let the worker rest, because it couldn't start a job. */
+/* Let the worker rest: it couldn't start a job, so it gets no jobs for a while. */
 void worker_refused(struct core *core, struct worker *worker, uint64_t code);
 void worker_rested(struct core *core, struct worker *worker);    /* the worker's rest is over */
-void worker_has_started(struct core *core, struct worker *worker);    /* note that the worker started a job */
+void worker_has_started(struct core *core, struct worker *worker);    /* note that the worker has started a job */
 
 /* worker.c */
 void worker_says_stuck(struct worker *worker, struct u64_list jobs);

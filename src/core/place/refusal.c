@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers that can't start jobs. Such a worker rests, longer each time, and its row shows an alarm. */
+/*
+ * Workers that can't start jobs. Such a worker rests (gets no jobs for a while), longer each time, and its row shows an
+ * alarm.
+ */
 #include "core/place/place.h"
 
 #include "core/place/internal.h"
@@ -12,7 +15,7 @@ void worker_refused(struct core *core, struct worker *worker, uint64_t code)
 	worker->refused_code = code > 0 && code < UINT32_MAX ? (uint32_t)code : UINT32_MAX;
 	worker_touch(core, worker);
 	if (worker->resting)
-		return;                  /* the worker rests already: this job had been sent before */
+		return;                  /* the worker rests already: this job was sent before the rest began */
 	for (uint32_t i = 0; i < worker->refusals && rest_ms < LIMIT_REFUSED_REST_MAX_MS; i++)
 		rest_ms *= 2;
 	if (rest_ms > LIMIT_REFUSED_REST_MAX_MS)

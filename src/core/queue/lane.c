@@ -179,7 +179,7 @@ void run_free_bounds(struct run *run)
 	bound_free(&run->bound);
 }
 
-/* Drop the lanes and fan-outs that a refused graph had added. */
+/* Remove the lanes and fan-outs that a refused graph had added. */
 void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups)
 {
 	while (run->lane_count > lanes) {

@@ -97,7 +97,7 @@ static enum err take_busy(struct core *core, const struct lock *lock, bool share
 	return error_next(error, "titan lock ls");
 }
 
-/* Refuse to take a lock again without naming its owner: two scripts of one person count as two owners. */
+/* Refuse to take a lock again without naming its owner, because two scripts of one person count as two owners. */
 static enum err take_again(const struct lock *lock, const struct lock_hold *hold, struct error *error)
 {
 	error_set(error, ERR_BUSY, "lock %s is already held by %s; to take it again, name its owner", lock->name, hold->owner);
@@ -105,8 +105,8 @@ static enum err take_again(const struct lock *lock, const struct lock_hold *hold
 }
 
 /*
- * Check that an owner may take the lock beside its present holders. The hold at index own, if any, is the owner's and
- * is replaced.
+ * May this owner take the lock together with its present holders? The hold at index own, if any, is the owner's and is
+ * replaced.
  */
 static bool may_take(const struct core *core, const struct lock *lock, size_t own, bool shared)
 {

@@ -33,7 +33,7 @@ static void entry_up(struct tenant_order *own, size_t at)
 	own->at[at] = entry;
 }
 
-/* Put an entry at the top of the tenant's heap and sift it down. */
+/* Put an entry at the top of the tenant's heap of classes and sift it down. */
 static void entry_down(struct tenant_order *own, struct order_entry entry)
 {
 	size_t at = 0;

@@ -26,7 +26,7 @@ void ready_pop(struct ready_class *class, struct job *job);      /* remove the b
 bool concurrency_read(struct slice text, struct slice *ret_name, uint32_t *ret_stated);
 uint32_t group_limit(const struct group *group);         /* the limit by set and stated limits, computed anew */
 void groups_free(struct core *core);
-/* live: count the limits that the run states; else don't. */
+/* live true: count the limits that the run states; false: don't count them any more. */
 void run_states(struct core *core, struct run *run, bool live);
 /* false: the text isn't NAME or NAME=LIMIT */
 bool run_join_concurrency(struct core *core, struct run *run, struct slice text);
@@ -73,7 +73,7 @@ void run_release(struct core *core, struct run *run);    /* remove a run from bo
 struct bound *job_group(const struct job *job);          /* the job's fan-out, or NULL */
 void run_release_bounds(struct core *core, struct run *run);     /* remove a run from its bounds, before it is freed */
 void run_free_bounds(struct run *run);
-/* A graph was refused: keep only so many lanes and groups. */
+/* A graph was refused: keep only the first of the run's lanes and groups, this many of each. */
 void run_drop_lanes(struct core *core, struct run *run, size_t lanes, size_t groups);
 enum err lane_join(struct core *core, struct job *job, const struct rec_job_spec *spec, struct map *fanouts,
 		   struct error *error);

@@ -10,7 +10,7 @@
 /* flush.c: the end of a turn */
 void turn_flush(struct core *core);
 
-/* load_state.c: a row is believed only if it is consistent with the others */
+/* load_state.c: a row is accepted only if it is consistent with the others */
 #define NUMBER_MAX (INT64_MAX / 2)       /* largest plausible number in a row */
 
 static inline bool number_sane(int64_t value, int64_t low)

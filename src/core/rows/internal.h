@@ -5,7 +5,7 @@
 
 #include "core/state.h"
 
-/* load_state.c: a row is believed only if it is consistent with the others */
+/* load_state.c: a row is accepted only if it is consistent with the others */
 #define TRUST(error, ...) error_set(error, ERR_STORE_TRUST, __VA_ARGS__)
 
 /* load_run.c: the graphs of all runs are built before the rows of jobs are loaded */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loading runs: the run's row, the parts of its specification, its jobs. load_state.c has the rules on what is believed. */
+/*
+ * Loading runs: the run's row, the parts of its specification, its jobs. load_state.c has the rules on which rows are
+ * accepted.
+ */
 #include "core/rows/durable.h"
 
 #include "base/planted.h"

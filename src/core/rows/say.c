@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What any part of core may add to a turn's outbox: an error reply, a counter, an event. */
+/* Additions to a turn's outbox that any part of core may make: an error reply, a counter, an event. */
 #include "core/rows/durable.h"
 
 void error_send(struct core *core, uint64_t conn, uint64_t request, const struct error *error, bool close)

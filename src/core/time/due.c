@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Due times of jobs, which outlive the process: timers of states, on the steady clock (steady_clock.c) or at a wall-clock
- * date; deadlines, on either clock; and the longest time in the queue. late.c acts when they are due.
+ * Due times of jobs, which outlive the process: timers of states, on the steady clock (steady_clock.c) or at a
+ * wall-clock date; deadlines, on either clock; and the dispatch time-out. late.c acts when they are due.
  */
 #include "core/time/time.h"
 
@@ -108,10 +108,7 @@ void dispatch_arm(struct core *core, struct job *job)
 		due_arm(core, job, TIMER_DISPATCH, due_after(core, (int64_t)spec.dispatch_timeout_ms), 0);
 }
 
-/*
- * Restart the longest time in the queue after a release. The armed timer stays: when it fires early, it is armed
- * again.
- */
+/* Restart the dispatch time-out after a release. The armed timer stays: if it fires early, it is armed again. */
 void dispatch_released(struct core *core, struct job *job)
 {
 	struct rec_job_spec spec;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Acting on times that have come: deadlines, the longest time in the queue, the time given to `always` jobs. */
+/* Acting on times that have come: deadlines, dispatch time-outs, the time given to `always` jobs. */
 #include "core/time/time.h"
 
 #include "core/graph/graph.h"
@@ -43,7 +43,7 @@ void deadline_fired(struct core *core, struct job *job)
 
 void dispatch_late(struct core *core, struct job *job)
 {
-	/* A job on hold mustn't be given up: its time in the queue restarts when it is released. */
+	/* A job on hold mustn't time out in the queue: its dispatch time-out restarts when it is released. */
 	if (job_on_hold(job)) {
 		job->flags |= JOB_TIMED;
 		dispatch_released(core, job);

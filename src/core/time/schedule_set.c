@@ -89,7 +89,7 @@ uint64_t schedule_step(struct core *core, const struct core_input *input)
 	bool known = key != NULL;
 	enum err err;
 
-	/* If the key is that of the latest change, this is a repetition: answer again, change nothing. */
+	/* If the key is that of the latest change, this is a repeated request: answer again, change nothing. */
 	err = key ? key_agrees(key, &input->submit, &error) : schedule_put(core, &input->submit, &error);
 	if (err != ERR_NONE)
 		error_send(core, input->conn, input->request, &error, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The steady clock after loading, and in a turn in which a clock was set. */
+/* Starts the steady clock after loading, and corrects times in a turn in which a clock was set. */
 #include "core/time/time.h"
 
 #include "base/planted.h"
@@ -36,7 +36,10 @@ void steady_begin(struct core *core)
 	steady->slept_ns = core->now.boot_ns - core->now.mono_ns;
 }
 
-/* Move the start times of jobs that haven't ended with the wall clock, in the turn that notices its step. */
+/*
+ * The wall clock was stepped: move the start times of jobs that haven't ended by the same amount, in the turn that
+ * notices the step.
+ */
 static void starts_step(struct core *core, int64_t step_ms)
 {
 	for (size_t i = core->runs.head; i < core->runs.count; i++) {

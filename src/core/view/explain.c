@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Why a job is in its state: a reason code, and words. Read-only; the questions are asked in the order in which
- * placement asks them.
+ * Why a job is in its state: a reason code, and words. Read-only; possible reasons are examined in the order in which
+ * placement examines them.
  */
 #include "core/view/explain.h"
 
@@ -359,7 +359,9 @@ static enum reason tell(struct telling *telling)
 	}
 }
 
-/* Add the interrupted attempts: without this nobody would see that the job began more than once. */
+/*
+ * Add the number of interrupted attempts; without it the explanation wouldn't show that the job began more than once.
+ */
 static void tell_interrupted(struct telling *telling, enum reason reason)
 {
 	uint32_t count = telling->job->interrupted;

@@ -14,7 +14,7 @@ struct telling {
 	const struct rec_job_spec *spec;
 	struct arena *arena;
 	struct buf words;
-	bool brief;                      /* for a row of many: leave out what takes long to find */
+	bool brief;                      /* for one row of many: leave out what takes long to find */
 	const struct worker *target;     /* the worker that the job's affinity names, or NULL */
 };
 

@@ -243,7 +243,7 @@ static bool nearer(const struct core *core, const struct worker *worker, const s
 	return worker_rests(core, than) && !worker_rests(core, worker);
 }
 
-/* Say what keeps the job from its target until one of them changes. Return false if nothing does. */
+/* Say what keeps the job from its target for as long as neither of them changes. False: nothing does. */
 static bool tell_never(struct telling *telling, const struct worker *target, const struct wants *wants)
 {
 	switch (hurdle_of(target, wants)) {
