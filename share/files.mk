@@ -34,14 +34,18 @@ schema_files = \
 	share/schema/doctor.json \
 	share/schema/drain.json \
 	share/schema/error.json \
+	share/schema/events.json \
 	share/schema/explain.json \
 	share/schema/fsck.json \
+	share/schema/graph.json \
 	share/schema/group.json \
 	share/schema/history.json \
 	share/schema/hold.json \
 	share/schema/lock.json \
+	share/schema/logs.json \
 	share/schema/ls.json \
 	share/schema/metrics.json \
+	share/schema/note.json \
 	share/schema/plan.json \
 	share/schema/pool.json \
 	share/schema/priority.json \
@@ -60,9 +64,11 @@ schema_files = \
 	share/schema/token.json \
 	share/schema/uncordon.json \
 	share/schema/undo.json \
+	share/schema/up.json \
 	share/schema/validate.json \
 	share/schema/version.json \
 	share/schema/wait.json \
+	share/schema/watch.json \
 	share/schema/worker.json
 
 systemd_units =

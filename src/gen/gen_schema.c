@@ -29,6 +29,8 @@ static const struct other others[] = {
 	{ "version", "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"version\",\"protocol\"],\"properties\":{"
 		     "\"version\":" TEXT ",\"protocol\":" INT "}}" },
 	{ "metrics", "{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[" INT "," COUNTS "]}}" },
+	{ "note", "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"note\"],\"properties\":{"
+		  "\"note\":" TEXT "}}" },
 	{ "error", "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"error\"],\"properties\":{\"error\":{"
 		   "\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"code\",\"status\",\"text\",\"next\"],"
 		   "\"properties\":{\"code\":" TEXT ",\"status\":" INT ",\"text\":" TEXT ",\"next\":{\"type\":[\"string\",\"null\"]},"
@@ -88,12 +90,19 @@ static bool object_begin(const struct table *table, bool settings, const char *m
 	return known;
 }
 
+static bool is_array(enum output_shape shape)
+{
+	return shape != OUTPUT_ONE && shape != OUTPUT_WHOLE && shape != OUTPUT_LINES && shape != OUTPUT_LAST;
+}
+
 static bool add_output(const struct output_info *info, struct buf *out)
 {
 	const char *list = info->shape == OUTPUT_RUNS ? "jobs" : info->shape == OUTPUT_JOB ? "attempts" : NULL;
 	bool known;
 
-	if (info->shape != OUTPUT_ONE)
+	bool array = is_array(info->shape);
+
+	if (array)
 		buf_add_str(out, "{\"type\":\"array\",\"items\":");
 	known = object_begin(info->table, info->shape == OUTPUT_PLAN, list, out);
 	if (list) {
@@ -102,7 +111,7 @@ static bool add_output(const struct output_info *info, struct buf *out)
 		buf_add_str(out, "}}}");
 	}
 	buf_add_str(out, "}}");
-	if (info->shape != OUTPUT_ONE)
+	if (array)
 		buf_add_byte(out, '}');
 	return known;
 }
@@ -147,6 +156,24 @@ static size_t outputs_of(enum command_id command)
 	return count;
 }
 
+static const char *title_of(const char *name, const struct command_info *command)
+{
+	bool lines = false, others_too = false;
+
+	if (strcmp(name, "error") == 0)
+		return "what a command with --json prints on standard error when it fails";
+	if (strcmp(name, "note") == 0)
+		return "what a command with --json prints on standard error to add something";
+	for (size_t i = 0; command && i < output_count; i++) {
+		bool is_line = output_table[i].shape == OUTPUT_LINES || output_table[i].shape == OUTPUT_LAST;
+
+		if (output_table[i].command == command->id)
+			*(is_line ? &lines : &others_too) = true;
+	}
+	return !lines ? "what the command prints with --json" : !others_too ? "what the command prints with --json on each line" :
+			"what the command prints with --json, with --follow on each line";
+}
+
 bool gen_schema(const char *name, struct buf *out)
 {
 	const struct command_info *command = command_find(name);
@@ -164,8 +191,7 @@ bool gen_schema(const char *name, struct buf *out)
 	if (known) {
 		/* The first byte of the body opens its object. */
 		buf_addf(out, "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\n\"$id\":\"urn:titan:schema:%s\",\n"
-			      "\"title\":\"%s\",\n", name,
-			 strcmp(name, "error") == 0 ? "what a command with --json prints on standard error when it fails" : "what the command prints with --json");
+			      "\"title\":\"%s\",\n", name, title_of(name, command));
 		buf_add(out, body.data + 1, body.len - 1);
 		buf_add_byte(out, '\n');
 	}
@@ -188,18 +214,19 @@ void gen_schema_names(struct buf *out)
 static void columns_of(const struct output_info *info, struct buf *out)
 {
 	const struct table *table = info->shape == OUTPUT_RUNS ? &job_table : info->table;
+	bool whole = info->shape == OUTPUT_WHOLE;
 	struct shown_field field;
 	size_t shown = 0;
 
 	buf_add_str(out, ".Bl -enum -compact\n");
 	for (size_t i = 0; i < table->count; i++)
-		if (table->columns[i].title && field_find(table->columns[i].key, &field)) {
+		if ((whole || table->columns[i].title) && field_find(table->columns[i].key, &field)) {
 			buf_addf(out, ".It\n.Sy %s :\n", field.name);
 			gen_sentence(field.text, out);
 		}
 	buf_add_str(out, ".El\n");
 	for (size_t i = 0; i < table->count; i++)
-		if (!table->columns[i].title)
+		if (!whole && !table->columns[i].title)
 			buf_addf(out, "%s%s", shown++ ? ",\n" : "Other fields, for\n.Fl -json\nand\n.Fl -format :\n", table->columns[i].key);
 	buf_add_str(out, shown ? "\n" : "");
 }
@@ -213,7 +240,7 @@ void gen_columns(const char *verb, struct buf *out)
 	for (size_t i = 0; command && i < output_count; i++) {
 		const struct output_info *info = &output_table[i];
 
-		if (info->command != command->id)
+		if (info->command != command->id || info->shape == OUTPUT_LAST)
 			continue;
 		buf_addf(out, ".Pp\n.Nm titan %s", verb);
 		if (info->words[0] != '\0') {
@@ -221,7 +248,7 @@ void gen_columns(const char *verb, struct buf *out)
 			gen_text(info->words, out);
 		}
 		buf_add_str(out, " :\n");
-		if (info->shape == OUTPUT_ONE || info->shape == OUTPUT_JOB)
+		if (info->shape == OUTPUT_ONE || info->shape == OUTPUT_WHOLE || info->shape == OUTPUT_JOB)
 			buf_add_str(out, "With\n.Fl -plain\neach of these fields is a line: its name, a tab, its value.\n");
 		columns_of(info, out);
 	}

@@ -82,6 +82,7 @@ e2e_tests = \
 	tests/e2e/pipeline.sh \
 	tests/e2e/placement.sh \
 	tests/e2e/places.sh \
+	tests/e2e/plain.sh \
 	tests/e2e/plan.sh \
 	tests/e2e/poison.sh \
 	tests/e2e/progress.sh \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What commands print with --json is what share/schema says; errors are JSON on standard error.
+# time-out: 200 s
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip_all "python3 isn't installed"
 
@@ -14,6 +15,11 @@ fits() {
 	said=$((said + 1))
 	echo "$what: titan --json $*" >"said/$said.$name.what"
 	titan --json -y "$@" >"said/$said.$name.json" 2>"said/$said.$name.err" </dev/null
+}
+# The same for a command that prints a value on each line.
+fits_lines() {
+	fits "$@"
+	mv "said/$said.$1.json" "said/$said.$1.lines"
 }
 
 start_cluster --slots 2
@@ -48,6 +54,26 @@ until_true 30 job_is "$run" ask approval
 fits status "status" status
 fits version "version" version
 fits metrics "metrics" metrics
+fits graph "a graph" graph "$run"
+fits graph "of a pipeline" graph work.yaml
+fits_lines logs "logs" logs "$run"
+fits_lines logs "of one job" logs "$run/good"
+fits_lines events "events" events
+fits_lines run "run -f" run -f -e "ok=true; bad='exit 3'; shot='kill -9 \$\$'"
+fits_lines watch "watch" watch last
+fits up "up" up
+fits token "a token" token add anna
+fits token "tokens" token ls
+fits token "one goes" token rm anna
+(umask 77 && echo "t1:ann.abcdef:$(printf '0%.0s' $(seq 64))" >ann.key)
+export XDG_CONFIG_HOME=$test_dir/config
+fits cluster "a cluster" -H master.example.org --key ann.key cluster add prod
+fits cluster "clusters" cluster ls
+fits cluster "the default" cluster default prod
+fits cluster "it is local again" cluster default local
+fits cluster "one goes" cluster rm prod
+fits config "settings" config
+fits doctor "doctor" doctor
 fits ls "ls" ls
 fits ls "ls of none" ls --name nobody
 fits show "show of a run" show "$run"
@@ -119,8 +145,53 @@ for words in "show 999" "show x" "ls --limit x" "nonsense" "approve last" "expla
 	titan --json $words >/dev/null 2>"errors/${words%% *}-${#words}.error.json"
 	echo "titan --json $words" >"errors/${words%% *}-${#words}.error.what"
 done
-ok "each error is a value" "$tests/schema-check" --all "$schema" errors
 titan run -e "one=true" >/dev/null
+titan --json ls --limit 1 2>errors/9.note.json >/dev/null
+echo "titan --json ls --limit 1" >errors/9.note.what
+ok "each error is a value" "$tests/schema-check" --all "$schema" errors
 is "a note is JSON as well" "$(titan --json ls --limit 1 2>&1 >/dev/null | jq -r .note)" "there is more than this one run: titan ls --limit 4"
+
+# --- all commands ---
+mkdir usage
+wrong=0
+# refuses WORDS...: an error, on each line of standard error a value, and on standard output nothing else.
+refuses() {
+	wrong=$((wrong + 1))
+	echo "titan $*" >"usage/$wrong.error.what"
+	timeout 60 "$TITAN" "$@" >usage/out 2>usage/err </dev/null
+	[ $? != 0 ] || echo "titan $* succeeds" >>usage/told
+	grep '^{"error":' usage/err >"usage/$wrong.error.lines"
+	grep -v '^{"error":' usage/err >"usage/$wrong.note.lines" && cp "usage/$wrong.error.what" "usage/$wrong.note.what"
+	[ -s "usage/$wrong.note.lines" ] || rm "usage/$wrong.note.lines"
+	jq -e . usage/out >usage/parsed 2>&1 || [ ! -s usage/out ] || echo "titan $* prints $(head -c 80 usage/out)" >>usage/told
+}
+for command in $(sed -nE 's/^COMMAND\([a-z_]+, "([a-z]+)".*/\1/p' "$tests/../proto/commands.def"); do
+	described=$(ls "$schema/$command.json" 2>/dev/null | wc -l)
+	text=$(grep -c "^OUTPUT_TEXT($command)$" "$tests/../src/cli/commands/outputs.def")
+	is "titan $command has a schema, or prints text" "$((described + text))" 1
+	refuses --json "$command" --no-such-option
+	refuses "$command" --no-such-option --json
+	refuses --json "$command" -x
+	refuses --json "$command" a b c d e f
+	refuses --json -C 'no/cluster' "$command" --nonsense
+	case $command in
+	help | version | wire | config | doctor | up | down | demo | master | repl | completion | cluster | fsck | worker) ;;
+	*) refuses --json -C nobody "$command" 1 ;;                     # no master, or not enough arguments
+	esac
+done
+refuses --json
+refuses --json nonsense
+refuses nonsense --json
+refuses --nonsense --json
+refuses --json --timeout
+refuses --json --timeout x ls
+refuses ls --json=3
+refuses ls --json --plain
+refuses ls --json --format '{run}'
+refuses --json -H nowhere ls
+refuses --json --at never ls
+ok "each of $wrong mistakes is told as JSON" "$tests/schema-check" --all "$schema" usage
+is "and nothing else is printed" "$(cat usage/told 2>/dev/null)" ''
+ok "text is printed in spite of --json where there are no data" sh -c "'$TITAN' --json help | grep -q '^Cluster'"
 
 done_testing

@@ -62,7 +62,7 @@ exits "a fan-out as a whole" 0 titan explain "$run/fan"
 like "those that failed share a row" "$out" '^ *2 .*fan\[1\],[0-9]*/fan\[2\]'
 unlike "and not the others" "$out" 'fan\[0\]'
 like "are counted" "$err" '^1 of 3 jobs'
-is "as a list in JSON" "$(titan --json explain "$run/fan" 2>/dev/null | jq -c '.[].jobs')" "[\"$run/fan[1]\",\"$run/fan[2]\"]"
+is "as a list in JSON" "$(titan --json explain "$run/fan" 2>/dev/null | jq -c '.[].alike')" "[\"$run/fan[1]\",\"$run/fan[2]\"]"
 exits "what isn't there isn't" 4 titan explain "$run/fa"
 titan cancel "$run" >/dev/null
 

@@ -17,7 +17,7 @@ is "so is the master" "$(master_pid)" "$pid"
 exits "with -q" 0 titan -q up --slots 5
 is "nothing is said" "$err$out" ''
 exits "as JSON" 0 titan --json up --slots 5
-is "the value has what runs" "$(printf '%s' "$out" | jq -c '.worker | [.slots, .started]')" '[2,false]'
+is "the value has what runs" "$(printf '%s' "$out" | jq -c '[.worker, .slots, .worker_began]')" '["local",2,false]'
 mkdir -p "$HOME/.config/titan"
 printf 'slots: 7\n' >"$HOME/.config/titan/titan.conf"
 exits "titan.conf counts, too" 0 titan up

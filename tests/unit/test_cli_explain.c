@@ -138,7 +138,7 @@ TEST explain_of_a_fan_out_counts_those_that_havent_succeeded(void)
 		rig_add_job(names[i], i < 2 ? STATE_SUCCEEDED : STATE_FAILED);
 	}
 	rig_add_job("extra", STATE_FAILED);
-	ASSERT_EQ(0, rig_run("explain 3/e --format {count}|{jobs}|{next}"));
+	ASSERT_EQ(0, rig_run("explain 3/e --format {count}|{alike}|{next}"));
 	ASSERT_EQ(rig_out(), strstr(rig_out(), "12|3/e[2],3/e[3],"));
 	ASSERT(strstr(rig_out(), ",3/e[13]|titan retry 3\n") != NULL);
 	ASSERT_EQ(0, rig_run("explain 3/e"));
@@ -160,16 +160,16 @@ TEST explain_of_a_run_has_a_row_for_each_reason(void)
 		added->why_code = i < 2 ? REASON_NO_WORKER_LABELS : i == 2 ? REASON_WAITS_FOR_DEPENDENCY : REASON_APPROVAL;
 		added->why = slice_str(i == 0 ? "no worker has gpu" : i == 1 ? "no worker has ssd" : i == 2 ? "the job waits for r" : "0 of 1");
 	}
-	ASSERT_EQ(0, rig_run("explain 3 --format {count}|{state}|{reason}|{why}|{jobs}|{next}"));
+	ASSERT_EQ(0, rig_run("explain 3 --format {count}|{state}|{reason}|{why}|{alike}|{next}"));
 	ASSERT_STR_EQ("1|running|running|the job is running|3/r|\n"
 		      "2|ready|no_worker_labels|no connected worker has the labels that the job asks for|3/q1,3/q2|titan worker ls\n"
 		      "1|waiting|waits_for_dependency|the job waits for r|3/w|titan show 3\n"
 		      "1|approval|approval|0 of 1|3/g|titan approve 3/g\n",
 		      rig_out());
 	/* Several words, or a condition that several jobs meet, may be given; the jobs may be of several runs. */
-	ASSERT_EQ(0, rig_run("explain 3/w 3/g --format {jobs}"));
+	ASSERT_EQ(0, rig_run("explain 3/w 3/g --format {alike}"));
 	ASSERT_STR_EQ("3/w\n3/g\n", rig_out());
-	ASSERT_EQ(0, rig_run("explain QUEUE --format {jobs}"));
+	ASSERT_EQ(0, rig_run("explain QUEUE --format {alike}"));
 	ASSERT_STR_EQ("3/q1,3/q2\n", rig_out());
 	ASSERT_EQ(0, rig_run("explain 3/g --json"));
 	ASSERT_EQ(rig_out(), strstr(rig_out(), "[{\"job\":\"3/g\",\"count\":1,"));

@@ -204,7 +204,7 @@ TEST logs_for_programs_have_columns(void)
 	ASSERT_EQ(0, rig_run("logs 4/a --plain"));
 	ASSERT_STR_EQ("1970-01-01T00:00:00.000Z\t4/a\tstdout\ta\\tb\\x1b\n", rig_out());
 	ASSERT_EQ(0, rig_run("logs 4/a --json"));
-	ASSERT(strstr(rig_out(), "\"run\":4,\"job\":400,\"name\":\"a\",\"try\":1,\"stream\":\"stdout\",\"text\":\"a\\tb\\u001b\"}\n") != NULL);
+	ASSERT(strstr(rig_out(), "\"job\":\"4/a\",\"stream\":\"stdout\",\"text\":\"a\\tb\\u001b\",\"run\":4,\"serial\":400,\"name\":\"a\",\"try\":1}\n") != NULL);
 	ASSERT_EQ(2, rig_run("logs 4/a --format {name}"));
 	PASS();
 }

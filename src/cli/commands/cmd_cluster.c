@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/object.h"
+#include "cli/commands/share.h"
 #include "cli/session/clusters.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
@@ -48,26 +49,24 @@ static int list(struct cli *cli)
 	return 0;
 }
 
-static int add(struct cli *cli, const char *name)
+static enum err add(struct cli *cli, const char *name)
 {
 	struct remote_cluster remote = { .address = "" };
 
-	if (cli->settings.host == NULL || cli->settings.key_file == NULL) {
-		error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key FILE");
-		return cli_fail(cli);
-	}
+	if (cli->settings.host == NULL || cli->settings.key_file == NULL)
+		return error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key FILE");
 	if (address_check(cli->settings.host, &cli->error) != ERR_NONE ||
 	    keyfile_read(cli->settings.key_file, &remote.key, &cli->error) != ERR_NONE)
-		return cli_fail(cli);
+		return cli->error.code;
 	snprintf(remote.address, sizeof(remote.address), "%s", cli->settings.host);
 	if (clusters_write(name, &remote, &cli->error) != ERR_NONE)
-		return cli_fail(cli);
+		return cli->error.code;
 	if (cli_chatty(cli))
 		cli_note(cli, "cluster %s: titan -C %s ls", name, name);
-	return 0;
+	return ERR_NONE;
 }
 
-static int set_default(struct cli *cli, const char *name)
+static enum err set_default(struct cli *cli, const char *name)
 {
 	bool local = strcmp(name, "local") == 0;
 	struct remote_cluster remote;
@@ -77,22 +76,38 @@ static int set_default(struct cli *cli, const char *name)
 		error_next(&cli->error, "titan cluster ls");
 	if (err == ERR_NONE)
 		err = clusters_set_default(local ? NULL : name, &cli->error);
-	return err == ERR_NONE ? 0 : cli_fail(cli);
+	return err;
+}
+
+static enum err forget(struct cli *cli, const char *name)
+{
+	return clusters_remove(name, &cli->error);
+}
+
+static int change(struct cli *cli, enum err (*change_cb)(struct cli *cli, const char *name))
+{
+	const char *name = cli->invocation->args[1];
+	struct records records;
+
+	if (share_changed_begin(cli, &records) != ERR_NONE || change_cb(cli, name) != ERR_NONE)
+		return cli_fail(cli);
+	share_changed(cli, &records, slice_str(name), 1);
+	return 0;
 }
 
 static int cluster_add(struct cli *cli)
 {
-	return add(cli, cli->invocation->args[1]);
+	return change(cli, add);
 }
 
 static int cluster_default(struct cli *cli)
 {
-	return set_default(cli, cli->invocation->args[1]);
+	return change(cli, set_default);
 }
 
 static int cluster_rm(struct cli *cli)
 {
-	return clusters_remove(cli->invocation->args[1], &cli->error) == ERR_NONE ? 0 : cli_fail(cli);
+	return change(cli, forget);
 }
 
 int cmd_cluster(struct cli *cli)

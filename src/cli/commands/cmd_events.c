@@ -30,25 +30,15 @@ struct watching {
 static void print_row(struct watching *watching, const struct rec_event_row *row, struct arena *arena, struct buf *out)
 {
 	struct cli *cli = watching->cli;
+	struct records records;
 
 	if (cli->out.style == STYLE_HUMAN) {
 		event_line(row, &cli->out, out);
-	} else if (cli->out.style == STYLE_JSON) {
-		struct records records;
-		struct json json;
-
-		event_records_begin(&records, arena);
-		event_records_add(&records, row);
-		json_begin(&json, out);
-		records_json_row(&records, 0, &json);
-		buf_add_byte(out, '\n');
-	} else {
-		struct records records;
-
-		event_records_begin(&records, arena);
-		event_records_add(&records, row);
-		records_print(&records, &cli->out, out);
+		return;
 	}
+	event_records_begin(&records, arena);
+	event_records_add(&records, row);
+	records_print_line(&records, &cli->out, out);
 }
 
 static void print_page(struct watching *watching, const struct msg_snapshot *page)

@@ -16,6 +16,7 @@ static const struct column graph_columns[] = {
 	{ "needs", "NEEDS", false },
 	{ "index", NULL, true },
 };
+const struct table graph_table = TABLE_OF(graph_columns);
 
 static struct slice need_text(struct slice name, enum trigger trigger, struct arena *arena)
 {
@@ -67,7 +68,7 @@ static void print_picture(struct cli *cli, const struct picture *picture)
 	} else if (cli->out.style == STYLE_HUMAN) {
 		picture_lanes(picture, &cli->out, &out);
 	} else {
-		records_begin(&records, graph_columns, sizeof(graph_columns) / sizeof(graph_columns[0]), &cli->arena);
+		records_begin(&records, graph_columns, graph_table.count, &cli->arena);
 		add_rows(picture, &records);
 		records_print(&records, &cli->out, &out);
 	}
@@ -92,7 +93,7 @@ static enum err check_options(struct cli *cli, const char *line)
 	}
 	if (option_given(cli->invocation, OPT_graph_dot) && cli->out.style != STYLE_HUMAN)
 		return error_set(&cli->error, ERR_USAGE, "--dot is a format of its own; leave out --json, --plain and --format");
-	records_begin(&records, graph_columns, sizeof(graph_columns) / sizeof(graph_columns[0]), &cli->arena);
+	records_begin(&records, graph_columns, graph_table.count, &cli->arena);
 	return records_check(&records, &cli->out, &cli->error);
 }
 

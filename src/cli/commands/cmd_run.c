@@ -156,6 +156,8 @@ static enum err check_format(struct cli *cli)
 {
 	struct records records;
 
+	if (option_given(cli->invocation, OPT_run_follow))
+		return follow_check(cli);
 	records_begin(&records, accepted_columns, accepted_table.count, &cli->arena);
 	return records_check(&records, &cli->out, &cli->error);
 }

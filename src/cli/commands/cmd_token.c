@@ -35,6 +35,12 @@ static const struct column token_columns[] = {
 };
 const struct table token_table = TABLE_OF(token_columns);
 
+static const struct column token_made_columns[] = {
+	{ "token", "token", false },
+	{ "key", "key", false },
+};
+const struct table token_made_table = TABLE_OF(token_made_columns);
+
 static void time_cell(struct records *records, int64_t wall_ms)
 {
 	if (wall_ms > 0)

@@ -15,7 +15,7 @@
 #include "cli/daemon/daemon.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
-#include "cli/show/json.h"
+#include "cli/show/records.h"
 #include "cli/show/look.h"
 #include "proto/limits.h"
 
@@ -151,30 +151,26 @@ static void tell_human(const struct cli *cli, const struct started *started, str
 				 "  dashboard: titan\n");
 }
 
-static void tell_json(const struct started *started, struct buf *out)
-{
-	struct json json;
+static const struct column up_columns[] = {
+	{ "pid", "pid", true },
+	{ "worker", "worker", false },
+	{ "slots", "slots", true },
+	{ "master_began", "master_began", false },
+	{ "worker_began", "worker_began", false },
+};
+const struct table up_table = TABLE_OF(up_columns);
 
-	json_begin(&json, out);
-	json_object(&json);
-	json_key(&json, "master");
-	json_object(&json);
-	json_key(&json, "pid");
-	json_u64(&json, started->master_pid);
-	json_key(&json, "started");
-	json_bool(&json, started->master);
-	json_end(&json);
-	json_key(&json, "worker");
-	json_object(&json);
-	json_key(&json, "name");
-	json_string(&json, LOCAL_WORKER);
-	json_key(&json, "slots");
-	json_u64(&json, started->slots);
-	json_key(&json, "started");
-	json_bool(&json, started->worker);
-	json_end(&json);
-	json_end(&json);
-	buf_add_byte(out, '\n');
+static void tell_row(struct cli *cli, const struct started *started, struct buf *out)
+{
+	struct records records;
+
+	records_begin(&records, up_columns, up_table.count, &cli->arena);
+	records_number(&records, started->master_pid);
+	records_text(&records, slice_str(LOCAL_WORKER));
+	records_number(&records, started->slots);
+	records_bool(&records, started->master);
+	records_bool(&records, started->worker);
+	records_print_one(&records, &cli->out, out);
 }
 
 /* Report an option that differs from what already runs, and the command that would change it. */
@@ -242,11 +238,11 @@ int up_start(struct cli *cli, bool silent)
 	if (err != ERR_NONE)
 		return cli_fail(cli);
 	started.master_pid = client_welcome(cli->client)->pid;
-	if (cli->settings.style == STYLE_JSON)
-		tell_json(&started, &out);
+	if (!silent && cli->settings.style != STYLE_HUMAN)
+		tell_row(cli, &started, &out);
 	else if (!silent && !cli->settings.quiet)
 		tell_human(cli, &started, &out);
-	if (cli->settings.style != STYLE_JSON && !silent)
+	if (cli->settings.style == STYLE_HUMAN && !silent)
 		look_alarm_store(cli, &status, &out);
 	cli_print(cli, &out);
 	buf_free(&out);

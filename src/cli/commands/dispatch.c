@@ -54,6 +54,11 @@ static int bare(struct cli *cli)
 
 		return status != 0 ? status : cmd_dash(cli);
 	}
+	if (cli->err.style == STYLE_JSON) {
+		error_set(&cli->error, ERR_USAGE, "no command is given, and there is no terminal for the dashboard");
+		error_next(&cli->error, "titan --help");
+		return cli_fail(cli);
+	}
 	help_overview(&cli->err, &text);
 	cli_tell(cli, buf_slice(&text));
 	buf_free(&text);
@@ -186,7 +191,7 @@ static int run_command(struct cli *cli)
 static bool wants_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--json") == 0)
+		if (strcmp(argv[i], "--json") == 0 || strncmp(argv[i], "--json=", 7) == 0)
 			return true;
 	return false;
 }

@@ -233,6 +233,8 @@ static const struct column event_columns[] = {
 	{ "epoch", NULL, false },
 	{ "worker", NULL, false },
 	{ "exit_code", NULL, false },
+	{ "signal", NULL, false },
+	{ "spawn_error", NULL, false },
 	{ "outcome", NULL, false },
 	{ "act", NULL, false },
 	{ "person", NULL, false },
@@ -276,10 +278,7 @@ void event_records_add(struct records *records, const struct rec_event_row *row)
 	records_text(records, is_job && row->event < EVENT_COUNT ? slice_str(event_names[row->event]) : slice_str(NULL));
 	number_or_none(records, row->epoch);
 	records_text(records, row->worker);
-	if (row->outcome > 0)
-		records_number(records, row->code);
-	else
-		records_none(records);
+	records_end(records, row->outcome, row->code);
 	records_text(records, row->outcome > 0 ? job_outcome_text(&job, records->arena) : slice_str(NULL));
 	number_or_none(records, act->act);
 	records_text(records, act->name);

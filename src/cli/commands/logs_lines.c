@@ -12,6 +12,7 @@
 #include "cli/session/output.h"
 #include "cli/show/json.h"
 #include "cli/show/look.h"
+#include "cli/show/records.h"
 
 #define LINE_LONGEST 8192                /* a longer line is printed in parts */
 #define MARK_WIDEST  32                  /* a longer mark isn't padded with the others */
@@ -51,28 +52,53 @@ static enum colour mark_colour(struct slice name)
 
 /* ---- a line in each style ---- */
 
+/* There are many lines, so they aren't made of records; their fields are those of this table all the same. */
+static const struct column log_line_columns[] = {
+	{ "time", "TIME", false },
+	{ "job", "JOB", false },
+	{ "stream", "STREAM", false },
+	{ "text", "TEXT", false },
+	{ "run", NULL, true },
+	{ "serial", NULL, true },
+	{ "name", NULL, false },
+	{ "try", NULL, true },
+};
+const struct table log_line_table = TABLE_OF(log_line_columns);
+
+/* Write RUN/NAME. */
+static const struct buf *job_word(const struct line_mark *mark, struct buf *word)
+{
+	buf_addf(word, "%" PRIu64 "/", mark->run);
+	buf_add_slice(word, mark->name);
+	return word;
+}
+
 static void add_json(const struct line_mark *mark, int stream, struct slice text, int64_t wall_ms, struct buf *out)
 {
+	struct buf word = { 0 };
 	struct json json;
 
 	json_begin(&json, out);
 	json_object(&json);
 	json_key(&json, "time");
 	json_time(&json, wall_ms);
+	json_key(&json, "job");
+	json_text(&json, buf_slice(job_word(mark, &word)));
+	json_key(&json, "stream");
+	json_string(&json, stream ? "stderr" : "stdout");
+	json_key(&json, "text");
+	json_text(&json, text);
 	json_key(&json, "run");
 	json_u64(&json, mark->run);
-	json_key(&json, "job");
+	json_key(&json, "serial");
 	json_u64(&json, mark->job);
 	json_key(&json, "name");
 	json_text(&json, mark->name);
 	json_key(&json, "try");
 	json_u64(&json, mark->try_no);
-	json_key(&json, "stream");
-	json_string(&json, stream ? "stderr" : "stdout");
-	json_key(&json, "text");
-	json_text(&json, text);
 	json_end(&json);
 	buf_add_byte(out, '\n');
+	buf_free(&word);
 }
 
 static void add_plain(const struct line_mark *mark, int stream, struct slice text, int64_t wall_ms, struct buf *out)

@@ -6,11 +6,27 @@
 
 const struct output_info output_table[] = {
 #define OUTPUT(command, words, shape, name) { COMMAND_##command, words, OUTPUT_##shape, &name##_table },
+#define OUTPUT_TEXT(command)
 #include "cli/commands/outputs.def"
 #undef OUTPUT
+#undef OUTPUT_TEXT
 };
 
 const size_t output_count = sizeof(output_table) / sizeof(output_table[0]);
+
+bool output_is_text(enum command_id command)
+{
+	switch (command) {
+#define OUTPUT(command, words, shape, name)
+#define OUTPUT_TEXT(command) case COMMAND_##command:
+#include "cli/commands/outputs.def"
+#undef OUTPUT
+#undef OUTPUT_TEXT
+		return true;
+	default:
+		return false;
+	}
+}
 
 static const struct shown_field fields[] = {
 #define FIELD(name, type, text) { #name, SHOWN_##type, text },

@@ -6,12 +6,14 @@
 #include "cli/show/records.h"
 #include "proto/commands.h"
 
-enum output_shape { OUTPUT_LIST, OUTPUT_ONE, OUTPUT_JOB, OUTPUT_RUNS, OUTPUT_PLAN };
+enum output_shape { OUTPUT_LIST, OUTPUT_ONE, OUTPUT_WHOLE, OUTPUT_JOB, OUTPUT_RUNS, OUTPUT_PLAN, OUTPUT_LINES, OUTPUT_LAST };
 enum shown_type { SHOWN_INT, SHOWN_TEXT, SHOWN_STATE, SHOWN_TIME, SHOWN_BOOL, SHOWN_LIST };
 
 #define OUTPUT(command, words, shape, name) extern const struct table name##_table;
+#define OUTPUT_TEXT(command)
 #include "cli/commands/outputs.def"
 #undef OUTPUT
+#undef OUTPUT_TEXT
 extern const struct table job_table;             /* rows of the jobs in output of shape RUNS */
 extern const struct table attempt_table;         /* rows of the tries in output of shape JOB */
 
@@ -30,6 +32,9 @@ struct shown_field {
 
 extern const struct output_info output_table[];
 extern const size_t output_count;
+
+/* Does the command print text, and no data? */
+bool output_is_text(enum command_id command);
 
 /* Find a field by its name, also a plain setting of a job. False: there is none. */
 bool field_find(const char *name, struct shown_field *ret);

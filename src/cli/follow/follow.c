@@ -15,7 +15,9 @@
 #include "cli/follow/exit_status.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
+#include "cli/show/records.h"
 #include "cli/show/row_words.h"
+#include "cli/show/rows.h"
 #include "proto/limits.h"
 
 #define TICK_MS 100
@@ -247,11 +249,19 @@ static enum show_mode mode_of(const struct cli *cli, const struct follow_options
 {
 	if (options->what == FOLLOW_OUTPUT)
 		return SHOW_OUTPUT;
-	if (cli->settings.style == STYLE_JSON)
-		return SHOW_JSON;
+	if (cli->settings.style != STYLE_HUMAN)
+		return SHOW_ROWS;
 	if (cli->settings.quiet)
 		return SHOW_NOTHING;
-	return cli->out.terminal && cli->settings.style == STYLE_HUMAN ? SHOW_SCREEN : SHOW_LINES;
+	return cli->out.terminal ? SHOW_SCREEN : SHOW_LINES;
+}
+
+enum err follow_check(struct cli *cli)
+{
+	struct records records;
+
+	rows_begin_jobs(&records, &cli->arena);
+	return records_check(&records, &cli->out, &cli->error);
 }
 
 enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *options,
@@ -261,6 +271,8 @@ enum err follow_run(struct cli *cli, uint64_t run, const struct follow_options *
 	enum err err = cli_catch_signals(cli);
 
 	cli_branch(cli, &follow.side);
+	if (err == ERR_NONE && follow.mode == SHOW_ROWS)
+		err = follow_check(cli);
 	if (follow.mode == SHOW_OUTPUT)
 		output_begin(&follow);
 	follow.said_ns = clock_mono_ns();

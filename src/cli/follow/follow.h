@@ -23,6 +23,8 @@ struct follow_options {
 
 void follow_say(struct follow *follow, const char *text);        /* print a line among those of the run */
 
+/* Check that a template, if there is one, fits the rows that follow_run prints. */
+enum err follow_check(struct cli *cli);
 /*
  * Show the run on standard output until it has ended. Signals end only the following (ERR_INTERRUPTED). A lost master
  * is waited for.

@@ -14,8 +14,11 @@
 #include "proto/message.h"
 #include "proto/states.h"
 
-/* SHOW_OUTPUT: print the output of the jobs, and few other lines, on standard error. */
-enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_JSON, SHOW_OUTPUT, SHOW_NOTHING };
+/*
+ * SHOW_ROWS: print a row for each change, for programs.
+ * SHOW_OUTPUT: print the output of the jobs, and few other lines, on standard error.
+ */
+enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_ROWS, SHOW_OUTPUT, SHOW_NOTHING };
 
 struct follow_output;
 

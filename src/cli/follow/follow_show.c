@@ -15,7 +15,6 @@
 #include "cli/follow/follow.h"
 #include "cli/follow/follow_internal.h"
 #include "cli/session/output.h"
-#include "cli/show/json.h"
 #include "cli/show/look.h"
 #include "cli/show/next_step.h"
 #include "cli/show/records.h"
@@ -86,17 +85,14 @@ void follow_say(struct follow *follow, const char *text)
 	show_redraw(follow);
 }
 
-static void show_json(struct follow *follow, const struct followed_job *job)
+static void show_row(struct follow *follow, const struct followed_job *job)
 {
 	struct arena arena = { 0 };
 	struct records records;
-	struct json json;
 
 	rows_begin_jobs(&records, &arena);
 	rows_add_job(&records, &job->row, NULL, 0, clock_wall_ms());
-	json_begin(&json, &follow->out);
-	records_json_row(&records, 0, &json);
-	buf_add_byte(&follow->out, '\n');
+	records_print_line(&records, &follow->cli->out, &follow->out);
 	arena_free(&arena);
 	said(follow);
 }
@@ -255,8 +251,8 @@ void show_change(struct follow *follow, const struct followed_job *job, enum job
 
 	if (is_failure(state) && !state_terminal(from))
 		keep_failure(follow, (size_t)(job - follow->jobs));
-	if (follow->mode == SHOW_JSON)
-		show_json(follow, job);
+	if (follow->mode == SHOW_ROWS)
+		show_row(follow, job);
 	if (!has_lines(follow) || (follow->mode == SHOW_OUTPUT && state_terminal(state)))
 		return;
 	if (!is_failure(state) && state != STATE_APPROVAL && follow->job_count > SMALL_RUN)
@@ -372,7 +368,7 @@ void show_end(struct follow *follow)
 	enum run_state state = follow_state(follow);
 	const struct state_info *info = run_state_info(state);
 
-	if (follow->mode == SHOW_JSON) {
+	if (follow->mode == SHOW_ROWS && follow->cli->out.style == STYLE_JSON) {
 		buf_addf(&follow->out, "{\"run\":%" PRIu64 ",\"state\":\"%s\"}\n", follow->run, run_state_name(state));
 		said(follow);
 	}

@@ -184,7 +184,7 @@ static void topic_output(const struct look *look, struct buf *out)
 {
 	heading(look, "Output", out);
 	buf_add_str(out, "  Data goes to standard output, everything else to standard error.\n"
-			 "  --json      one JSON value (watch and run --follow: one on each line)\n"
+			 "  --json      one JSON value (watch, logs, events, run --follow: one a line)\n"
 			 "              errors as well: {\"error\":{\"code\",\"status\",\"text\",\"next\"}} on standard error\n"
 			 "  --plain     fields separated by tabs, no header, times in UTC, spans in ms\n"
 			 "  --format    a template such as '{run} {state}'; it may use the fields of --json, \\t and \\n\n"

@@ -273,6 +273,14 @@ void records_print(const struct records *records, const struct look *look, struc
 	printing_end(&printing, out);
 }
 
+void records_print_line(const struct records *records, const struct look *look, struct buf *out)
+{
+	if (look->style == STYLE_JSON)
+		records_print_one(records, look, out);
+	else
+		records_print(records, look, out);
+}
+
 void records_print_one(const struct records *records, const struct look *look, struct buf *out)
 {
 	struct json json;

@@ -112,6 +112,8 @@ void printing_end(struct printing *printing, struct buf *out);
  * Print one record: as lines "key value" for people, otherwise like records_print, but JSON without a list around it.
  */
 void records_print_one(const struct records *records, const struct look *look, struct buf *out);
+/* Print one record on a line of its own, also as JSON. */
+void records_print_line(const struct records *records, const struct look *look, struct buf *out);
 void records_json_row(const struct records *records, size_t row, struct json *json);
 /* Write the row's fields into a JSON object that is already open. */
 void records_json_fields(const struct records *records, size_t row, struct json *json);
