@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * beanstalkd on the work of titan's bench: its log synced at every write, jobs put one by one, two workers that
- * reserve, run "sh -c true" and delete. A line "name value unit" each. For people.
+ * The work of titan's bench on beanstalkd: its log synced at every write, jobs put one by one, two workers that
+ * reserve, run "sh -c true" and delete. Prints lines "name value unit" for people.
  *
- * usage: bench_beanstalk DIRECTORY JOBS      the directory is its own, and empty
+ * usage: bench_beanstalk DIRECTORY JOBS the directory must be empty and used by nothing else
  */
 #include <signal.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static FILE *call_server(const char *path)
 	return NULL;
 }
 
-/* A line out, its answer in. */
+/* Send a line and read the answer. */
 static void ask(FILE *peer, const char *request, char *line, size_t size, const char *wanted)
 {
 	fseek(peer, 0, SEEK_CUR);

@@ -37,12 +37,12 @@ static void fill_items(void)
 	}
 }
 
-/* Best of several short rounds: the machine is shared. */
+/* The best of several short rounds, because other programs use the machine too. */
 static double best_rate(enum opcode op, const void *msg, struct slice frame, double seconds)
 {
 	struct buf out = { 0 };
 	struct arena arena = { 0 };
-	struct msg_output decoded;      /* every message here is one list */
+	struct msg_output decoded;      /* every message measured here is one list */
 	int64_t end = clock_mono_ns() + (int64_t)(seconds * (double)NS_PER_S);
 	double best = 0;
 

@@ -79,7 +79,7 @@ static void turn_end(struct bench *bench)
 	}
 }
 
-/* jobs in layers: each needs up to two of those shortly before it. */
+/* Make jobs in layers: each needs up to two of the jobs shortly before it. */
 static struct blob **graph_make(uint32_t jobs, uint32_t edges_per_job, uint32_t part_jobs, size_t *ret_parts)
 {
 	size_t count = (jobs + part_jobs - 1) / part_jobs;
@@ -139,7 +139,7 @@ static void graph_release(struct blob **parts, size_t count)
 	mem_free(parts);
 }
 
-/* All that is assigned starts and ends in the next turn, which assigns the next ones. */
+/* Turn by turn, start and end everything that was assigned, until no job is left. */
 static size_t drain(struct bench *bench)
 {
 	struct rec_started *started = NULL;
@@ -239,7 +239,8 @@ static void ingest(uint32_t jobs, uint32_t edges)
 }
 
 struct cost {
-	double ingest_s, bytes_a_job, job_ns;    /* job_ns: chosen, started, ended, its children told */
+	/* job_ns: time for one job to be chosen, started, ended, and its children told */
+	double ingest_s, bytes_a_job, job_ns;
 };
 
 static struct cost sized(uint32_t jobs)
@@ -272,7 +273,7 @@ static struct cost sized(uint32_t jobs)
 	return cost;
 }
 
-/* A run that large, or as many small ones as make the time worth measuring. */
+/* Measure one run of this many jobs; if they are few, many such runs and their average. */
 static struct cost averaged(uint32_t jobs)
 {
 	uint32_t times = jobs < 200000 ? 200000 / jobs : 1;
@@ -288,7 +289,7 @@ static struct cost averaged(uint32_t jobs)
 	return sum;
 }
 
-/* share/doc and the design ask for these: printed beside what is, and judged by nobody here. */
+/* Print a table of measurements beside the targets of share/doc. It judges nothing. */
 static void table(uint32_t large)
 {
 	double small_ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Jobs a second through a keeper alone, two slots, beside the rate of bare vfork, exec and wait with two
- * in flight.   bench_keeper [JOBS [PROGRAM]]   (10000, /bin/true)
+ * Jobs a second through a keeper alone with two slots, beside the rate of bare vfork, exec and wait with two in flight.
+ * bench_keeper [JOBS [PROGRAM]] (10000, /bin/true)
  */
 #include "../unit/keeper_rig.h"
 
@@ -39,7 +39,7 @@ static double bare(unsigned jobs, const char *program)
 	return jobs / (seconds() - begin);
 }
 
-/* Processor time of a process, without that of its children. Bare: what making a process costs its parent. */
+/* Processor time of a process without its children. For the bare rate: what making a process costs its parent. */
 static double used_us(pid_t pid)
 {
 	unsigned long user = 0, system = 0;

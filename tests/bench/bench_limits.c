@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the machine allows, with nothing of ours in the way: a line "name value unit" each. The perfect
- * durable runner is one process that commits each task's start and end (SQLite, WAL, FULL) around the
- * spawn, the two of a hop in one commit.
+ * What the machine itself allows, without titan: lines "name value unit". The ideal durable runner is a single process
+ * that commits each task's start and end (SQLite, WAL, FULL) around the spawn, with the end of one task and the start
+ * of the next in one commit.
  *
- * usage: bench_limits [SECONDS]      each figure takes that long
+ * usage: bench_limits [SECONDS] each number takes that long
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -135,7 +135,10 @@ static void put(sqlite3_stmt *statement, uint64_t id, int state)
 	sqlite3_reset(statement);
 }
 
-/* Commits of one row; with argv a perfect runner's chain: done of one and start of the next in a commit, then a spawn. */
+/*
+ * Commits of one row. With argv: the ideal runner's chain, in which a commit has the end of one task and the start of
+ * the next, and then spawns.
+ */
 static double commit_rate(const char *dir, char *const argv[])
 {
 	sqlite3 *db = open_db(dir);
@@ -163,7 +166,7 @@ static double commit_rate(const char *dir, char *const argv[])
 	return (double)count / since(from);
 }
 
-/* 200 MB through a pipe into a file: what keeping output costs at least. */
+/* 200 MB through a pipe into a file: the least that keeping output can cost. */
 static double pipe_rate(const char *dir)
 {
 	const size_t total = 200000000;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A worker that runs nothing: each attempt is started and ended in the frame after the one that brought it. What
- * is left is the cluster's own work: frames, scheduling, store. From HELLO until the last result is acknowledged,
- * so durable. A line "name value unit".
+ * A worker that runs nothing: each attempt is reported as started and ended in the frame after the one that assigned
+ * it. So only the cluster's own work is measured: frames, scheduling, store. The time is from HELLO until the last
+ * result is acknowledged, and so durable. Prints a line "name value unit".
  *
- * usage: bench_noop JOBS [SLOTS]     the cluster is that of TITAN_STATE; so many jobs wait there, and it has no worker
+ * usage: bench_noop JOBS [SLOTS] the cluster is that of TITAN_STATE; it must have so many waiting jobs and no worker
  */
 #include "tests/unit/master_box.h"
 

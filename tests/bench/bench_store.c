@@ -20,7 +20,7 @@
 #include "store/store.h"
 
 #define UNDER_WAY 16
-#define PAGE      4120           /* of the log: a page and its header */
+#define PAGE      4120           /* size in the log: a page and its header */
 
 static int wake_fd;
 static int64_t next_job = 1;
@@ -46,7 +46,7 @@ static struct outbox *take(struct store *store)
 	return outbox;
 }
 
-/* Half of the rows are new jobs, half are those of the turn before that have ended. */
+/* Half of the rows are new jobs; the other half are jobs of the turn before, which have ended. */
 static void fill(struct outbox *outbox, uint64_t turn, size_t rows)
 {
 	outbox_clear(outbox);
@@ -114,7 +114,7 @@ static void measure_disk(const char *dir, double seconds)
 	snprintf(path, sizeof(path), "%s/append", dir);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	CHECK(fd >= 0);
-	/* Twice over the same room: growing a file costs more, and the log grows only at first. */
+	/* Write twice over the same space: growing a file costs more, and the log grows only at first. */
 	for (int pass = 0; pass < 2; pass++) {
 		uint64_t before = count;
 

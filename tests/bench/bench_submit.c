@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Submits to a live master, each acknowledged durable: one by one, by 16 clients at once, and with many under way on
- * one connection. A line "name value unit" each. The jobs never run: the cluster that it is given should have no worker.
+ * Submits to a running master, each acknowledged when durable: one by one, by 16 clients at once, and with many under
+ * way on one connection. Prints lines "name value unit". The jobs never run, so the cluster should have no worker.
  *
- * usage: bench_submit [SECONDS]      the cluster is that of TITAN_STATE
+ * usage: bench_submit [SECONDS] the cluster is that of TITAN_STATE
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static double rate(struct slice spec, unsigned under_way, double seconds)
 	return (double)(count + under_way) * 1e9 / (double)(clock_mono_ns() - from);
 }
 
-/* Each a process and a connection of its own, one submit at a time. */
+/* Several clients, each a process with its own connection that sends one submit at a time. */
 static double rate_of_clients(struct slice spec, double seconds)
 {
 	double sum = 0, each;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What people and jobs did is in the store, in order and chained, over a kill of the master; fsck names a row that was changed.
+# What people and jobs did is in the store, in order and as a chain of hashes, also after a kill of the master; fsck
+# names a changed row.
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Running jobs are not disturbed when the master, the link or the keeper is killed, and aren't run again.
+# When the master, the link or the keeper is killed, running jobs go on undisturbed and aren't run again.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A run is submitted once more, as it was; a command ends with the exit code of the job that failed.
+# titan run --again submits the graph of an earlier run once more; a command ends with the exit code of the job that
+# failed.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# --at: status, ls, show and explain of then are what they were when somebody asked then, but for connections and load.
+# --at: status, ls, show and explain of an earlier time print what they printed at that time, except for connections
+# and load.
 . "$(dirname "$0")/lib.sh"
 
 command -v jq >/dev/null || skip_all "no jq"

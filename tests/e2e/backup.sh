@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Backups under load, and what comes of restoring one while workers have newer attempts: what the backup knows as ended
-# isn't run again, what is newer is dropped.
+# Backups under load; and a restore while workers have newer attempts: jobs that the backup knows as ended aren't run
+# again, and newer attempts are dropped.
 . "$(dirname "$0")/lib.sh"
 
 store=$TITAN_STATE/default/titan.db

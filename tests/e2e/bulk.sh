@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Selectors that stand for more than one thing, and acts on them: counted, confirmed, told in one shape.
+# Selectors that stand for several runs or jobs, and acts on them: counted, confirmed, reported in one form.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Cancelling asks, insists, and leaves no process behind; a job that has ended stays as it is.
+# Cancelling asks first, kills what ignores SIGTERM, and leaves no process behind; an ended job stays as it is.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1

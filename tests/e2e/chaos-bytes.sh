@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Connections that end behind any byte of what either side says, or pass each byte alone: a submit that is said again
-# with its key is one run, and a worker's jobs run, each once.
+# Connections that break after any byte of what either side sends, or pass one byte at a time: a repeated submit with
+# its key is one run, and a worker's jobs run once each.
 # time-out: 1500 s
 #
 # CHAOS_BYTE_STEP: every how manieth byte (61).

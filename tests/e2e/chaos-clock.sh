@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The master's wall clock jumps by an hour or ten years, back and forth: nothing that waits for an interval fires early,
-# no worker is taken for lost, and jobs run on.
+# The master's wall clock jumps by an hour or ten years, back and forth: no interval ends early, no worker is taken for
+# lost, and jobs run on.
 # time-out: 900 s
 #
 # CHAOS_JUMPS: how many (6), CHAOS_SEED: which way.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Trees that fork twice, leave their session, clear their environment and ignore SIGTERM: cancelled, none of
-# their processes survives, with each containment that this machine has.
+# Jobs whose processes fork twice, leave their session, clear their environment and ignore SIGTERM: after a cancel none
+# of these processes survives, with each containment that this machine has.
 # time-out: 900 s
 #
 # CHAOS_TREES: how many, with each (40).

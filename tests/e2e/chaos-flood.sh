@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A job that writes without end, and a viewer that never reads, take memory from nobody; what is dropped is counted.
+# A job that writes without end and a viewer that never reads cost only a bounded amount of memory; what is dropped is
+# counted.
 # time-out: 900 s
 #
 # CHAOS_SECONDS: how long runs flood by a watcher that never reads (3), CHAOS_LINES: lines of the talkative job (300000), CHAOS_MIB: length of the one long line (100),

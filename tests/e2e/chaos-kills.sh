@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Keeper, link, the whole worker and the master are killed with -9 in turn, while jobs count their own starts: what may
-# start once never starts twice, a link's death disturbs no job, everything ends, and the state can be loaded every time.
+# Keeper, link, the whole worker and the master are killed with -9 in turn, while jobs count their own starts: a job
+# with mode once never starts twice, a link's death disturbs no job, everything ends, and the state can always be
+# loaded.
 # time-out: 3000 s
 #
 # CHAOS_KILLS: how many of each (2), CHAOS_SEED: in which order, and after how long.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Many rows are pruned under load: the passes of the master's loop stay short, and what others submit meanwhile is
-# committed and runs.
+# Many rows are pruned under load: the passes of the master's loop stay short, and runs that others submit meanwhile
+# are committed and run.
 #
 # CHAOS_PRUNE_ROWS: jobs of the run that goes (20000)
 # time-out: 600 s

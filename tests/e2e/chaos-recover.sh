@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The master is killed with -9 while many jobs wait and some run: soon it serves again, what ran is adopted and not run
-# again, its output is whole, and the order is kept. And with hardly any descriptors left it waits instead of spinning.
+# The master is killed with -9 while many jobs wait and some run: it serves again soon, running jobs are adopted and
+# not run again, their output is complete, and the order of jobs is kept. And a master with hardly any descriptors left
+# waits instead of spinning.
 # time-out: 900 s
 #
 # CHAOS_WAITING: jobs that wait (2000), CHAOS_RUNNING: that run (10), CHAOS_SERVE_MS: how soon it must serve (10000).

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The master is killed at one persisted step after the other while graphs are submitted and jobs run, and in other lives
-# gets no memory at one call after the other: whatever it acknowledged is there afterwards, and nothing runs twice that
-# had ended.
+# The master is killed at one write after another while graphs are submitted and jobs run; in other rounds it runs out
+# of memory at one allocation after another. Everything that it acknowledged is there afterwards, and no ended job runs
+# again.
 # time-out: 1500 s
 #
 # CHAOS_STEPS: how many of each (8); CHAOS_SEED: where they begin (1).

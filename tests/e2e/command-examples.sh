@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Each EXAMPLE of proto/commands.def, as --help and the manual show it, works as it stands: with a run named as it
-# says, in a directory with the files that it names. Those that become a daemon, take the terminal or name another
-# machine are left to their own tests.
+# Each EXAMPLE of proto/commands.def, as --help and the manual show it, works: with a run of the number that it names,
+# in a directory with the files that it names. Examples that become a daemon, take the terminal or name another machine
+# are left to tests of their own.
 # time-out: 300 s
 . "$(dirname "$0")/lib.sh"
 command -v jq >/dev/null || skip_all "no jq"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Settings from titan.conf: which file counts, what a project may not say, whose files are refused.
+# Settings from titan.conf: which file counts, what a project may not set, and files that are refused because of their
+# owner.
 . "$(dirname "$0")/lib.sh"
 
 chmod 755 "$test_dir"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# titan config says for each setting what holds and where it comes from.
+# titan config shows each setting's value and where it comes from.
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p project/below "$HOME/.config/titan" "$TITAN_STATE"

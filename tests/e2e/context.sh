@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The directory and the environment of a run: every job has them, whatever way it came to a worker; kept once.
+# The directory and the environment of a run: every job gets them, however it reaches a worker; they are stored once.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

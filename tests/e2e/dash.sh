@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The dashboard on a real master: pictures in a file, and a terminal (of tmux, a server of this test's own):
-# states as they change, suspending, a master that is killed, a crash; the terminal comes back each time.
+# The dashboard on a real master: pictures in a file, and a terminal (tmux, with a server of this test's own): states
+# as they change, suspending, a killed master, a crash. The terminal is restored each time.
 . "$(dirname "$0")/lib.sh"
 
 ok 'the cluster starts' titan up --slots 2

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Deadlines and time-outs in the queue: what is out of time ends with its process gone; timers survive the master.
+# Deadlines and time-outs in the queue: a job that is out of time ends, and its process with it; timers survive the
+# master.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The demonstration runs by itself without a terminal, checks itself, and leaves nothing behind.
+# titan demo runs by itself without a terminal, checks its result, and leaves nothing behind.
 . "$(dirname "$0")/lib.sh"
 
 exits "the demo ends well, also without a home" 0 env -i PATH="$PATH" TMPDIR="${TMPDIR:-/tmp}" "$TITAN" demo

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Dead letters: what ended badly for good is listed with its reason, stays when its run and its master are gone, and is
-# requeued or discarded once.
+# Dead letters: a job that failed for good is listed with the reason, also after its run and its master are gone, and
+# can be requeued or discarded once.
 . "$(dirname "$0")/lib.sh"
 
 letters() { titan --json dlq ls "$@" 2>/dev/null | jq -c '[.[].job]'; }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# titan doctor names what is wrong here and what to do, and changes nothing.
+# titan doctor names what is wrong on this machine and what to do, and changes nothing. Only the findings that this
+# test causes are checked, not those of the machine that runs it.
 . "$(dirname "$0")/lib.sh"
 
 # Whatever the machine of this test lacks isn't the subject: only the findings that the test makes are looked at.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What becomes of jobs that run when their worker is told to end: left to the next one, or ended, whoever of the worker's
-# processes still lives.
+# Running jobs when their worker is told to end: left to the next worker or ended, whichever of the worker's processes
+# still live.
 . "$(dirname "$0")/lib.sh"
 
 submit_held() { # sets run and hold

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# titan graph draws runs, files and lines as lanes, writes them for Graphviz, and as data.
+# titan graph draws runs, files and lines as lanes, and writes them for Graphviz and as data.
 # time-out: 300 s
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# titan events: every row of history is told once, with names; a follower tells all of it over kills of the master.
+# titan events: every event is printed once, with names; a follower gets all of them over kills of the master.
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The examples that release and back something up do what they say, when all goes well, when something fails, and when
-# somebody cancels them.
+# The example pipelines that release and back something up do what they say: when everything goes well, when something
+# fails, and when they are cancelled.
 examples=$(cd "$(dirname "$0")/../../share/examples" && pwd)
 . "$(dirname "$0")/lib.sh"
 command -v git >/dev/null || skip_all "no git"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Needs and conditions that are expressions; and the shapes of graphs that must stay right, each by its name.
+# Needs and conditions that are expressions; and shapes of graphs that must keep working, each under its name.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 8

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The disk fails under the master, or is full for a while: at each write and each sync in turn. It ends instead of
-# acknowledging what may be lost, or waits; the next one has everything that was acknowledged.
+# The master's disk fails, or is full for a while, at each write and each sync in turn. The master ends, or waits,
+# instead of acknowledging what may be lost; the next master has everything that was acknowledged.
 . "$(dirname "$0")/lib.sh"
 
 command -v strace >/dev/null || skip_all "there is no strace"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Final jobs, and those that run in any case, run after a cancel and after the deadline of their run, in sub-runs too; a
-# second cancel, --all, or their name end them.
+# Final jobs and jobs that run in any case (always) run after a cancel and after the deadline of their run, in sub-runs
+# too. A second cancel, --all, or a cancel by name ends them.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

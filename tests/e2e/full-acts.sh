@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A small file system without any room: whatever changes something is refused at once, and the cluster can be looked at.
+# A small file system without any free space: requests that change something are refused at once, and the cluster can
+# still be looked at.
 
 if [ "${1-}" != inside ]; then
 	for how in -m -rm; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A master that starts on a full disk serves what it can: it can be looked at, jobs are cancelled, runs are pruned; also when
-# what is kept for that is gone it says what is full.
+# A master that starts on a full disk serves what it can: lists are shown, jobs are cancelled, runs are pruned. When
+# even the reserve for that is used up, it says which disk is full.
 
 if [ "${1-}" != inside ]; then
 	for how in -m -rm; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A small file system that becomes full: nothing new is taken, what runs can be looked at and cancelled, and when
-# there is room again all is as before.
+# A small file system becomes full: new work is refused, running jobs can be looked at and cancelled, and when there is
+# room again everything goes on.
 
 if [ "${1-}" != inside ]; then
 	for how in -m -rm; do

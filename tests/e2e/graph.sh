@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A graph on one line runs in order, its parts say what happened, and exit statuses are as documented.
+# A one-line graph runs in order, its jobs report how they ended, and exit statuses are as documented.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

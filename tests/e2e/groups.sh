@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Concurrency groups: runs one after the other, jobs of several runs within one limit, also over kill -9.
+# Concurrency groups: runs one after another, and jobs of several runs within one limit, also over kill -9.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 6

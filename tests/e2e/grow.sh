@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Jobs are added to a live run, whatever their parents have come to; added once whatever dies meanwhile; and the
-# run that grew is looked at and done again like any other.
+# Jobs are added to a live run, whatever the states of their parents; they are added once, whatever is killed
+# meanwhile; and the run can be shown and retried like any other.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

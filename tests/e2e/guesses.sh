@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A newcomer's first guesses: each gets an answer that leads on, and no guess changes anything.
+# Words that a newcomer tries first: each gets an answer that names the right command, and none changes anything.
 guesses=$(cd "$(dirname "$0")/../fixtures" && pwd)/guesses.txt
 . "$(dirname "$0")/lib.sh"
 

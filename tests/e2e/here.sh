@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Jobs run where they are submitted, with a few variables of the submitter; or in an empty directory.
+# Jobs run in the directory where they are submitted, with a few variables of the submitter; or in an empty directory.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# titan history: acts with who and why, runs with how they ended, also those that were pruned, and gates that expired.
+# titan history: acts with person and reason; runs with their ends, including pruned ones; gates that expired.
 . "$(dirname "$0")/lib.sh"
 
 me=$(id -un)

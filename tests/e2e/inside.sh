@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Jobs reach the master through TITAN_SOCKET, as themselves: they submit runs and look at their own, through kills of
-# the master and of the link; what is another's is refused, and so is an attempt that has ended.
+# Jobs reach the master through TITAN_SOCKET under their own identity: they submit runs and look at their own, over
+# kills of the master and of the link. Requests about other runs are refused, and so is an attempt that has ended.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 6

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Starts that were repeated are said: of a job that its worker ended at its lease, and of one over titan down and titan up.
+# Repeated starts are reported: of a job that its worker stopped when its lease ended, and of a job over titan down and
+# titan up.
 . "$(dirname "$0")/lib.sh"
 
 export TITAN_HEARTBEAT=100ms TITAN_LEASE=600ms TITAN_GRACE=60s

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What commands print with --json is what share/schema says; errors are JSON on standard error.
+# What commands print with --json fits share/schema; errors are JSON on standard error.
 # time-out: 200 s
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip_all "python3 isn't installed"

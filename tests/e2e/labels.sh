@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A job runs only where its labels are, and one that nobody can serve holds up no other.
+# A job runs only on workers with its labels, and one that no worker can serve keeps no other job waiting.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1

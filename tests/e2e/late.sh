@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A job whose directory or program lies on a file system that doesn't answer holds up nothing but its slot.
+# A job whose directory or program is on a file system that doesn't answer blocks nothing but its own slot.
 . "$(dirname "$0")/lib.sh"
 
 command -v bindfs >/dev/null || skip_all "there is no bindfs"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Sourced by the end-to-end tests: TAP, a cluster of one's own, waiting for states. A test never sleeps for
-# a result: it waits until a condition holds, and fails with what it saw when that takes too long.
+# Sourced by the end-to-end tests: TAP output, a cluster for each test, waiting for states. A test never sleeps for a
+# result: it waits until a condition holds, and if that takes too long it fails and prints what it saw.
 
 set -u
 

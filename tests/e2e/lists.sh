@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Lists: which rows they have, in which order, what they say about rows left out, and why each of them waits.
+# Lists: which rows they have, in which order, what they say about rows left out, and why each row's job or run waits.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1

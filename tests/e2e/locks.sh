@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Locks: jobs and people exclude each other, a time to live ends over kill -9, and who waits is told for whom.
+# Locks: jobs and people exclude each other, time limits end over kill -9, and whoever waits is told which holder they
+# wait for.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 6

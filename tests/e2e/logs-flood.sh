@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A job that writes without end takes a bounded place at its worker, with a master and without; what is kept is right.
+# A job that writes without end takes a bounded amount of its worker's disk, with and without a master; what is kept is
+# right.
 # time-out: 300 s
 . "$(dirname "$0")/lib.sh"
 

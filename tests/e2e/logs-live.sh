@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Of a job that writes more than is kept the newest output is seen while it runs, and the count is exact in the end.
+# The newest output of a job that writes more than is kept can be seen while the job runs, and the count is exact in
+# the end.
 . "$(dirname "$0")/lib.sh"
 
 go=$test_dir/go

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# `log: lossless`: every byte arrives, whatever dies on the way, and the job waits instead of filling the worker's disk.
+# `log: lossless`: every byte arrives, whatever is killed on the way, and the job waits instead of filling the worker's
+# disk.
 # time-out: 600 s
 . "$(dirname "$0")/lib.sh"
 

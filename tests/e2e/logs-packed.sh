@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The logs of ended runs are compressed: nobody notices who reads them, and whatever interrupts it, nothing is lost.
+# The logs of ended runs are compressed: readers don't notice, and wherever compression is interrupted, nothing is
+# lost.
 . "$(dirname "$0")/lib.sh"
 
 logs=$TITAN_STATE/default/logs

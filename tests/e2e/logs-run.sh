@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The output of a whole run: in order of time, each line marked by its job; followed while it runs; of very many jobs.
+# The output of a whole run: in order of time, each line marked with its job; followed while the run goes on; and of
+# very many jobs.
 # time-out: 300 s
 . "$(dirname "$0")/lib.sh"
 

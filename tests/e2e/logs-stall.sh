@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The disk of the logs stands still: output waits, and nothing else does. No worker is lost for it.
+# The disk of the logs stops answering: only output waits, and no worker is lost.
 # time-out: 300 s
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Loops through commands: until a pass is what is waited for, at their bound, kept over a crash of the master between
-# two passes, with a body of several jobs; files that are wrong.
+# Loops through commands: until a pass meets the condition, at their limit, over a crash of the master between two
+# passes, with sub-runs of several jobs; and faulty files.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

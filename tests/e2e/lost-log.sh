@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What was acknowledged and is in the write-ahead log alone: a log that was damaged, cut or removed behind a killed master
-# keeps the next one from starting, as SQLite would take it for one that ended earlier; a person may go on without.
+# Turns that were acknowledged and are in the write-ahead log only: if the log of a killed master was damaged, cut or
+# removed, the next master refuses to start, because SQLite would take the log for one that ended earlier. A person may
+# make it go on without.
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"

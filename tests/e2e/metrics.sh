@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What the master measures of itself: exact where it counts, within bounds where it times.
+# The master's metrics: counters are exact, times within limits.
 . "$(dirname "$0")/lib.sh"
 
 metric() { titan metrics --json | jq -r "$1"; }

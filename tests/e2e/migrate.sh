@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A state directory that an older titan left behind with live runs is opened by this one, and goes on.
+# A state directory of an older titan with live runs is opened by this version and goes on. Jobs that were delayed then
+# are due by now, whatever this machine's clock says.
 fixtures=$(cd "$(dirname "$0")/../fixtures" && pwd)
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What commands make of names: all of a fan-out, a job among several, one that there isn't, a job that is waited for.
-# And of what waits for people or is held back, which command would change that.
+# What commands do with names: a whole fan-out, one job among several, a name that doesn't exist, a job that is waited
+# for. And for jobs that wait for people or are held, the command that would change that.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

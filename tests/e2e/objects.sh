@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# titan OBJECT: alone it lists; ls, show and rm mean the same everywhere; a wrong word leads to the right one.
+# titan OBJECT: without a verb it lists; ls, show and rm mean the same for every object; a wrong verb's error names the
+# right one.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A master that is stopped for longer than the grace doesn't take the silence for its workers' fault.
+# A master that was stopped for longer than the grace doesn't take that silence for its workers' fault.
 . "$(dirname "$0")/lib.sh"
 
 export TITAN_HEARTBEAT=100ms TITAN_LEASE=400ms TITAN_GRACE=1s

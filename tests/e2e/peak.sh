@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Memory of many jobs that have ended goes back to the system, at a quiet moment.
+# Memory of many ended jobs is given back to the system when the master is idle.
 # MEMORY_SLACK_MIB: what a sanitizer takes for itself, and keeps (0).
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A job that may run once, lost with its machine: nobody but a person can say what became of it.
+# A job with mode once that was lost with its machine: only a person can say what became of it.
 # time-out: 120 s
 . "$(dirname "$0")/lib.sh"
 

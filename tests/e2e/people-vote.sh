@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Decisions: HITL as the predecessors had it, on what was shown, pushed back, and kept with who, when and why.
+# Votes on gates: on what was shown, with push backs, and recorded with person, time and reason.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# People decide: gates wait for them, a rejection has a reason, holds and priorities are theirs.
+# Acts of people: gates wait for approval, a rejection needs a reason, and people hold jobs and set priorities.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 1

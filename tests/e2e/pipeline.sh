@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Pipelines in YAML: what is wrong with one is told with its place, what is right runs as it says.
+# Pipelines in YAML: mistakes are reported with their place, and correct pipelines run as they say.
 examples=$(cd "$(dirname "$0")/../../share/examples" && pwd)
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Where jobs go: resources of workers, affinity, pools, cordon and drain, with several workers on one master.
+# Which worker gets which job: resources, affinity, pools, cordon and drain, with several workers on one master.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Which directories a cluster's state may be in: none behind a symbolic link, none of others; who may take it away is said.
+# Directories that a cluster's state may not be in: behind a symbolic link, or owned by other users; and a warning when
+# another user could move the directory away.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster

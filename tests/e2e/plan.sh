@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A dry run says what a graph would run, a row a job, in memory that doesn't grow with the fan-out.
+# A dry run shows what a graph would run, one row per job, in memory that doesn't grow with the fan-out.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip_all "no python3"
 

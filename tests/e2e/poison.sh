@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Jobs whose worker dies under them: lost attempts are counted apart from retries and end in a dead letter; what is to
+# Jobs that kill their worker: lost attempts are counted apart from retries and end in a dead letter; a job that must
 # die with its worker leaves nothing behind.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Logs that can't be removed, of as many runs as may be going at once: who prunes hears of it, and it goes on when they can.
+# Logs that can't be removed, of as many runs as may be pruned at once: the person who prunes is told, and pruning goes
+# on when the logs can be removed.
 . "$(dirname "$0")/lib.sh"
 
 most=256                                 # LIMIT_PRUNE_RUNS

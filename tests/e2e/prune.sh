@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs that ended are removed by number, age and size of their logs; the rest stays findable, through restarts. A master
-# that dies in between goes on where it was.
+# Ended runs are pruned by number, age and size of their logs; the others stay, also over restarts. If the master dies
+# in between, the next one continues.
 . "$(dirname "$0")/lib.sh"
 
 amount=${CHAOS_PRUNE_ROWS:-4000}

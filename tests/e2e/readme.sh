@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The commands of README's "Use it" work as they stand, one after the other; its pipeline is the file that they name.
+# The commands of README's "Use it" work as they stand, one after another; its pipeline is the file that they name.
 # time-out: 200 s
 . "$(dirname "$0")/lib.sh"
 

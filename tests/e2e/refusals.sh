@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whatever keeps a master or a worker from starting is told with what to do about it, has its status, and leaves
-# everything as it was.
+# Everything that keeps a master or a worker from starting is reported with what to do about it, has its documented
+# status, and leaves everything as it was.
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A worker that can't start jobs gives them back and rests: none is lost, it says what it lacks, and it is tried again.
+# A worker that can't start jobs gives them back and gets none for a while: no job is lost, the worker reports what it
+# lacks, and it is tried again.
 . "$(dirname "$0")/lib.sh"
 
 worker_of() { state_of ".workers[] | select(.name == \"$1\") | $2"; }

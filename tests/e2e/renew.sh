@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A newer version of the program takes the place of a running guardian: same process, its keeper and jobs go on, and how they
+# A running guardian is replaced by a newer version of the program: its process, keeper and jobs go on, and how they
 # end is known.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # time-out: 400 s
-# The console: on a terminal, with storms of news, pastes and a master that dies; and as the reader of a script.
+# The console: on a terminal, with floods of notices, pastes and a killed master; and as the reader of a script.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip_all 'no python3'
 unset NO_COLOR

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A run that is watched over a connection that is lost: the master that is asked again tells what was missed, and no more.
+# A watched run whose connection is lost: after reconnecting the master sends what was missed, and no more.
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What failed is run again in a new round, with what depended on it, and nothing else is.
+# Failed jobs are run again in a new round together with what depended on them, and nothing else is.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

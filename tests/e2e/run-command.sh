@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# titan run -- CMD and titan run SCRIPT: a single command as a run. What is said about it and where, that its words stay as
-# they are, its exit status, and which word is a script, which a pipeline.
+# titan run -- CMD and titan run SCRIPT: a single command as a run. Messages and where they go, arguments that stay as
+# they are, the exit status, and which word is a script and which a pipeline.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Schedules through commands: added, shown, fired, paused, kept over a restart, removed; what their errors say.
+# Schedules through commands: added, shown, fired, paused, kept over a restart, removed; and the texts of their errors.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

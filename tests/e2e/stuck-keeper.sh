@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A heartbeat proves the keeper: one that is stopped makes its worker unreachable and then lost, another worker runs the
-# jobs, and what the stopped one held is ended when it comes back.
+# A heartbeat proves that the keeper lives: a worker whose keeper is stopped becomes unreachable and then lost, another
+# worker runs its jobs, and when it comes back its old attempts are ended.
 . "$(dirname "$0")/lib.sh"
 
 export TITAN_HEARTBEAT=100ms TITAN_LEASE=600ms TITAN_GRACE=1200ms

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A process that no signal ends keeps its slot and raises an alarm, until it is gone.
+# A process that no signal ends keeps its slot and raises an alarm until it is gone. A tracer that never continues it
+# holds the process at its exit.
 . "$(dirname "$0")/lib.sh"
 
 # A tracer that never lets it go on holds a process at its exit.

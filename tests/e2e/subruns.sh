@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Sub-runs through commands: begun, shown, failed and tried again, cancelled, kept over a crash of the master; files
-# that are wrong.
+# Sub-runs through commands: begun, shown, failed and retried, cancelled, kept over a crash of the master; and faulty
+# files.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

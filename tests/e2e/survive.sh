@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What is lost with a worker another one completes; what waits, for whatever, is the same behind kill -9 of the master.
+# Jobs that are lost with a worker are completed by another; jobs that wait, for any reason, still do after kill -9 of
+# the master.
 . "$(dirname "$0")/lib.sh"
 
 start_master() {

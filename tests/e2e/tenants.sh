@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Tenants share by weight, a tenant at its limit holds up nobody, and both outlive kill -9.
+# Tenants share by weight, a tenant at its limit keeps no other waiting, and both are kept over kill -9.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

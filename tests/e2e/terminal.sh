@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Commands on a terminal (of tmux, a server of this test's own): Ctrl-C leaves and the job goes on, output of jobs
-# can't drive the terminal, titan alone starts all and opens the dashboard, the demo runs.
+# Commands on a terminal (tmux, with a server of this test's own): Ctrl-C leaves and the job goes on, output of jobs
+# can't control the terminal, titan alone starts everything and opens the dashboard, the demo runs.
 . "$(dirname "$0")/lib.sh"
 command -v tmux >/dev/null 2>&1 || skip_all 'there is no tmux'
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What commands tell: why a run stands still, errors as JSON, needs and conditions in tables, what can't be.
+# What commands print about waiting and errors: why a run stands still, errors as JSON, needs and conditions in tables,
+# and requests that can't be met.
 . "$(dirname "$0")/lib.sh"
 
 start_cluster --slots 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Of each try of a job it is known how it ended, also in earlier rounds and after the run has ended; its output, too.
+# The end of each try of a job is known, also in earlier rounds and after the run has ended; and so is its output.
 # time-out: 200 s
 . "$(dirname "$0")/lib.sh"
 

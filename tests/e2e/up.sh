@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# titan up on a cluster that already runs: what differs from the options is said, and nothing is changed.
+# titan up on a cluster that already runs: it reports what differs from the options, and changes nothing.
 . "$(dirname "$0")/lib.sh"
 
 exits "titan up" 0 titan up --slots 2

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a person is told: causes down to the root, tries, hints that are true, help where there is no place for state.
+# Texts for people: causes down to the first one, tries, next commands that are right, and help where no state
+# directory can be made.
 . "$(dirname "$0")/lib.sh"
 
 for command in --help --version version help 'help dag' 'run --help' 'completion bash'; do

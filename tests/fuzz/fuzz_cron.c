@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Any text as fields of cron, and any bytes behind a zero byte as a zone. What is refused has a place inside the
- * text; what is accepted has a next time, later than the one before, on a minute.
+ * Any text as a cron expression, and any bytes after a NUL as a time zone. A refused text has the place of the mistake
+ * within it; an accepted one has next times that increase and fall on a minute.
  */
 #include "base/check.h"
 #include "base/cron.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Any text as a graph on one line. What is refused has a place inside the text and can be drawn; what is
- * accepted has jobs whose needs are others of them, in order, or of the run, and that the codec takes.
+ * Any text as a one-line graph. A refused text has the place of the mistake within it, which can be printed; an
+ * accepted one has jobs whose needs are valid and sorted, and which the codec accepts.
  */
 #include "base/check.h"
 #include "lang/dagline.h"
@@ -33,7 +33,7 @@ static void check_job(const struct dagline *dag, uint64_t index)
 	arena_free(&arena);
 }
 
-/* By itself, or to be added to a run. */
+/* Parse the text as a graph of its own, or with old as one that is added to a run. */
 static void parse(struct slice text, const struct dag_old *old)
 {
 	struct arena arena = { 0 };

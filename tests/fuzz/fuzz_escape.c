@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Any bytes on their way to a terminal: as text with each set of kept characters, and as a text in JSON. Nothing
- * hidden comes out, escaping twice changes nothing, and JSON reads back as what went in.
+ * Any bytes on their way to a terminal: as text with each set of kept characters, and as a text in JSON. Nothing hidden
+ * comes out, escaping twice changes nothing, and the JSON reads back as the text.
  */
 #include "base/check.h"
 #include "base/text.h"
@@ -18,7 +18,7 @@ static bool is_kept(uint32_t code, unsigned keep)
 	       (code == 0x1b && keep & TEXT_KEEP_COLOUR);
 }
 
-/* What came out is UTF-8, and shows everything that is in it. */
+/* Check that the output is UTF-8 and has no hidden characters. */
 static void check_visible(struct slice text, unsigned keep)
 {
 	while (text.len > 0) {
@@ -57,7 +57,7 @@ static unsigned read_hex(const uint8_t *digits)
 	return value;
 }
 
-/* One character of a JSON text; the bytes it took. */
+/* Read one character of a JSON text; return its number of bytes. */
 static size_t read_character(struct slice json, uint32_t *ret_code)
 {
 	static const char shorts[] = "\"\\nt", meant[] = "\"\\\n\t";
@@ -97,7 +97,7 @@ static void try_json(struct slice text)
 		size_t taken, len;
 
 		CHECK(text.len > 0 && rest.data[0] != '"');
-		len = text_next(text, &written, NULL);           /* U+FFFD for a byte that is no UTF-8 */
+		len = text_next(text, &written, NULL);           /* U+FFFD stands for a byte that isn't UTF-8 */
 		taken = read_character(rest, &read);
 		CHECK(read == written);
 		text = slice_make(text.data + len, text.len - len);

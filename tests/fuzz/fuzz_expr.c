@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Any bytes as a condition, and as the code of one. As a text: refused with a place inside it, or it becomes code
- * that is right, and what is shown of it means the same when it is read again. As code: what is accepted can be
- * walked through, and each step is what it was when put together anew.
+ * Any bytes as a condition, and as the code of one. A text is refused with the place of the mistake within it, or
+ * becomes valid code, and the text that is shown for it parses to the same code. Accepted code can be walked through,
+ * and encoding its steps again gives the same bytes.
  */
 #include "base/check.h"
 #include "base/mem.h"
@@ -27,7 +27,7 @@ static void try_code(struct slice code)
 	buf_free(&again);
 }
 
-/* The code of the text, in out, or an error. */
+/* Compile the text into out, or return an error. */
 static enum err compile(struct slice text, struct arena *arena, struct buf *out, struct slice *ret_shown)
 {
 	static const char *const names[] = { "child", "a", "b.c", "code", "x-1", "true", "fan" };
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	try_code(text);
 	if (compile(text, &arena, &code, &shown) == ERR_NONE) {
-		/* Texts are shown in single quotes, whatever is in them. */
+		/* Texts are shown in single quotes, so one that contains a single quote can't be parsed again. */
 		if (memchr(text.data, '\'', text.len) == NULL && memchr(text.data, '"', text.len) == NULL) {
 			CHECK(compile(shown, &arena, &again, &twice) == ERR_NONE);
 			CHECK(slice_eq(shown, twice));

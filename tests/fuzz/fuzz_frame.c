@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a peer sends, through all that reads it: frame header, guard, decoder, printer. The input is a
- * frame; should its header be none, its body is taken for every message and record. What decodes must
- * encode, and decode to the same again.
+ * Bytes from a peer, through everything that reads them: frame header, guard, decoder, printer. The input is a frame;
+ * if its header is invalid, its body is decoded as every message and record. What decodes must encode, and decode to
+ * the same value again.
  */
 #include <msgpack.h>
 #include <stdalign.h>
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The guard must let nothing through that the unpacker refuses, nor see its end elsewhere. */
+/* The guard must refuse everything that the unpacker refuses, and must find the same end. */
 static void check_guard(struct slice body)
 {
 	msgpack_unpacked unpacked;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a terminal sends, through the decoder of keys: whole, and byte by byte with pauses. The same bytes
- * give the same keys in any pieces, and after a pause a plain key is that key.
+ * Bytes from a terminal, through the decoder of keys: whole, and byte by byte with pauses. The same bytes give the same
+ * keys in any pieces, and after a pause a plain key is that key.
  */
 #include "base/check.h"
 #include "tui/input.h"
