@@ -26,43 +26,43 @@ struct oracle_job {
 	bool moved;                      /* the job has a row, which may not be durable yet */
 	unsigned priority_decided;
 
-	/* used by the check `life` */
+	/* fields of the oracle's check `life` */
 	uint32_t live, starts;           /* processes that exist now; processes started in this round */
 	uint64_t last_started;           /* epoch of the latest start */
 	/* the job's machine was paused while it ran: I5 allows a second process then */
 	bool on_paused;
 
-	/* used by the check `facts` */
+	/* fields of the oracle's check `facts` */
 	uint64_t epoch_before;           /* epoch of the job when its present round began */
 
-	/* used by the check `retries` */
+	/* fields of the oracle's check `retries` */
 	uint32_t fails, lost;            /* failures (time-outs included) and lost attempts in this round */
 
-	/* used by the check `loops` */
+	/* fields of the oracle's check `loops` */
 	uint32_t passes;                 /* durable count of passes in this round that another pass followed */
 
-	/* used by the check `letters` */
+	/* fields of the oracle's check `letters` */
 	uint32_t discarded;              /* round + 1 of the dead letter that a person discarded; 0: none */
 
-	/* used by the check `choice` */
+	/* fields of the oracle's check `choice` */
 	uint64_t worker_before;          /* number of the worker that had the job before this turn */
 	/* index + 1 of the frame of this turn that assigns the job; 0: not assigned in this turn */
 	uint32_t given;
 
-	/* used by the check `queued` */
+	/* fields of the oracle's check `queued` */
 	uint64_t moved_turn;             /* the latest turn that wrote a row of the job */
 
-	/* used by the check `place` */
+	/* fields of the oracle's check `place` */
 	uint64_t worker_decided;         /* number of the job's worker by the latest turn */
 	uint64_t asks[SIM_KINDS];        /* the resources that the job asks for, known from its first assignment on */
 	/* assigned when its worker offered more than now, and not yet started since */
 	bool carried;
 	uint32_t asked_back;             /* number of consecutive turns that assigned the job and recalled it at once */
 
-	/* used by the check `cancel` */
+	/* fields of the oracle's check `cancel` */
 	uint32_t cancelled;              /* round + 1 of the latest acknowledged cancel */
 
-	/* used by the check `ending`; times are on the world's own clock, which no fault changes */
+	/* fields of the oracle's check `ending`; times are on the world's own clock, which no fault changes */
 	/*
 	 * when the limited time of an `always` job began, after its run was told to end, in this round; 0: it didn't
 	 * begin
@@ -71,14 +71,14 @@ struct oracle_job {
 	/* number of its latest sub-run that was told to end by something else than a cancel */
 	uint64_t told;
 
-	/* used by the check `holds` */
+	/* fields of the oracle's check `holds` */
 	bool held_decided;
 	bool held_before;                /* whether the job was held by the row before the latest durable one */
 
-	/* used by the check `gates` */
+	/* fields of the oracle's check `gates` */
 	uint32_t opened;                 /* round + 1 in which the job's gate is open */
 
-	/* used by the check `times`; times are on the world's own clock, which no fault changes */
+	/* fields of the oracle's check `times`; times are on the world's own clock, which no fault changes */
 	int64_t since_ns;                /* when the job's present state was decided */
 	enum job_event since_by;
 	uint64_t wait_least_ms, wait_most_ms;    /* bounds of the delay before the job's retry, as I12 demands */

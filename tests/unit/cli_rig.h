@@ -35,7 +35,7 @@ struct rig_peer {
 	pthread_t thread;
 	int fd;
 	struct buf in;
-	struct arena arena;              /* memory of the last message received */
+	struct arena arena;              /* memory of the last message that the fake master received */
 };
 
 static struct rig {
@@ -46,13 +46,13 @@ static struct rig {
 	struct rig_peer peers[RIG_CONNECTIONS];
 	size_t peer_count;
 
-	/* what the fake master knows: set it before a command starts, or under the lock */
+	/* state of the fake master: set it before a command starts, or under the lock */
 	pthread_mutex_t lock;
 	struct rec_run_row runs[RIG_RUNS];       /* the newest first */
 	size_t run_count;
 	struct rec_job_row jobs[RIG_JOBS];       /* jobs of each run in the order of their index */
 	size_t job_count;
-	size_t page;                     /* most rows in one answer; 0: all rows */
+	size_t page;                     /* most rows in one answer of the fake master; 0: all rows */
 	struct slice log;                /* of every job */
 	unsigned repeat; /* answer the list of runs this many times, each time with larger run numbers; 0: once */
 	struct msg_query asked;          /* the last query about runs; the name in it is copied to asked_name */
@@ -81,7 +81,7 @@ static inline void rig_say(struct rig_peer *peer, enum opcode op, const void *ms
 		ssize_t got = send(peer->fd, bytes.data + sent, bytes.len - sent, MSG_NOSIGNAL);
 
 		if (got < 0)
-			break;           /* the command has closed its connection */
+			break;           /* the command has closed its connection to the fake master */
 		sent += (size_t)got;
 	}
 	buf_free(&bytes);

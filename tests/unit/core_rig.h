@@ -38,21 +38,21 @@ struct rig {
 	struct core_config config;
 	struct core *core;
 	struct now now;
-	struct outbox out;               /* outbox of the last turn */
+	struct outbox out;               /* rows and frames of the core's last turn */
 	struct rig_rows tables[TABLE_COUNT];
 	struct arena arena;
-	struct rig_attempt assigned[8192];       /* assignments that the test hasn't taken yet */
+	struct rig_attempt assigned[8192];       /* attempts that the core assigned and the test hasn't looked at yet */
 	size_t assigned_first, assigned_count;
 	uint64_t conn;                   /* latest given */
 	uint64_t request;
 	uint64_t keys;
-	uint32_t max_jobs;               /* max_jobs of the next runs that the test submits */
-	const char *tenant;              /* tenant of the next runs; NULL: the submitter, ana */
-	const char *concurrency;         /* concurrency group of the next runs */
-	struct slice context;            /* context of the next runs: a run_context record */
+	uint32_t max_jobs;               /* limit of active jobs in the next runs that the test submits */
+	const char *tenant;              /* tenant of the next runs that the test submits; NULL: the submitter, ana */
+	const char *concurrency;         /* concurrency group of the next runs that the test submits */
+	struct slice context;            /* context of the next runs that the test submits, as a run_context record */
 	uint64_t contexts;               /* context slots that the next workers offer */
 	unsigned reload_every, turns;    /* 0: never */
-	struct msg_error error;          /* the last error; its text is in the arena */
+	struct msg_error error;          /* the last error that the core answered; its text is in the arena */
 	size_t errors;
 	struct msg_ok ok;
 	struct msg_accepted accepted;
@@ -635,7 +635,7 @@ static inline void rig_cancel(struct rig *rig, uint64_t run, const char *job)
 	rig_cancel_scope(rig, run, job, CANCEL_FIRST);
 }
 
-/* The digest of what a person who decides on this gate is shown now. */
+/* The digest of what the gate shows to a person who decides now. */
 static inline struct slice rig_digest(struct rig *rig, uint64_t run, const char *job)
 {
 	uint64_t gate = job[0] ? view_job_named(rig->core, run, slice_str(job)) : view_gate_after(rig->core, 0);

@@ -44,7 +44,7 @@ struct rig {
 	char socket[128];
 	const char *link_argv[4];
 	int listen_fd, stub_fd;
-	pid_t keeper;                    /* if guarded: the pid of its guardian */
+	pid_t keeper;                    /* the keeper's pid, or with guarded set the guardian's */
 	bool guarded;
 	uint32_t spawn_flags;            /* flags of the next attempt that is spawned */
 	uint64_t log_max;                /* likewise */
@@ -411,7 +411,7 @@ static inline void rig_kill_orphans(struct rig *rig)
 		clean = found > 0 ? 0 : clean + 1;
 	} while (clean < 2);
 	pid_list_free(&list);
-	/* Remove its control groups too: a keeper removes them only if it ends by itself. */
+	/* Remove the killed keeper's control groups: a keeper removes them only if it ends by itself. */
 	if (rig->options.containment == CONTAIN_CGROUP && cages_open(mark, &cages) == 0) {
 		cages_sweep(cages);
 		cages_close(cages);

@@ -162,7 +162,7 @@ struct peer {
 	int fd;
 	struct buf in;
 	size_t taken;                    /* bytes of the input that belong to the frame received last */
-	struct arena arena;              /* memory of the latest message */
+	struct arena arena;              /* memory of the latest message that the peer received */
 	uint64_t last_id;
 };
 

@@ -20,9 +20,9 @@ struct picture {
 	uint64_t worker_done, workers;
 	bool complete, cut;
 	size_t deltas, rows;             /* rows of runs */
-	uint64_t turn;                   /* turn of the newest delta */
-	uint64_t needs;                  /* number of dependencies in all job rows so far */
-	uint64_t jobs_wanted, last;      /* last: serial number of job number jobs_wanted */
+	uint64_t turn;                   /* number of the turn in the newest delta */
+	uint64_t needs;                  /* number of dependencies in all job rows received so far */
+	uint64_t jobs_wanted, last;      /* last: the serial number of the job with index jobs_wanted - 1 */
 	uint64_t mark;                   /* mark with which the subscriber can resume */
 	size_t snapshots, job_rows, open;        /* open: deltas that were followed by another part of the same turn */
 };

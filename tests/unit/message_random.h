@@ -13,7 +13,7 @@
 struct random_messages {
 	struct rand_state rand;
 	struct arena arena;
-	size_t list_max;         /* most entries of a list */
+	size_t list_max;         /* most entries that a random list gets */
 };
 
 static inline void random_shape(struct random_messages *random, const struct shape *shape, uint8_t *base);

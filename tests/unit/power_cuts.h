@@ -14,7 +14,7 @@
 #define CUTS_OF_A_WALK 1000
 
 struct power_part {
-	void (*record)(uint64_t seed);                   /* a walk: a while of its life */
+	void (*record)(uint64_t seed); /* do a random walk: use the part for a while, with its writes recorded */
 	/* do a random walk: use the part for a while, with its writes recorded */
 	const char *(*look)(int dir_fd, size_t cut);
 	const enum power_loss *losses; /* check the files that a cut left; NULL: every promise was kept */

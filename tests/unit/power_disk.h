@@ -42,10 +42,10 @@ struct power_image {
 };
 
 struct power_disk {
-	struct power_image stable[POWER_FILES];          /* content of each file as of its latest sync */
+	struct power_image stable[POWER_FILES];          /* content of each file at its latest sync */
 	size_t pending[POWER_FILES][POWER_PENDING];      /* operations on each file since its latest sync, by number */
 	size_t pending_count[POWER_FILES];
-	size_t at;                       /* number of operations applied so far */
+	size_t at;                       /* number of recorded operations that are applied so far */
 };
 
 static struct power_op power_ops[POWER_OPS_MAX];

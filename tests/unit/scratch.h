@@ -23,7 +23,7 @@ static pid_t scratch_owner;
 static inline void scratch_end(void)
 {
 	if (getpid() != scratch_owner)
-		return;                  /* this process is a child of the test program */
+		return;                  /* only the test program itself removes directories, not its children */
 	for (size_t i = 0; i < scratch_count; i++)
 		io_remove_tree(AT_FDCWD, scratch_all[i]);
 }

@@ -19,7 +19,7 @@ struct layer_call {
 	enum layer_which which;
 	const void *data;
 	int len;
-	sqlite3_int64 at;                /* for a truncation: the new size */
+	sqlite3_int64 at;                /* for a truncation, the file's new size */
 };
 
 /*

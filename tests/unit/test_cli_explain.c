@@ -59,7 +59,7 @@ TEST explain_of_a_failure_has_its_outcome_and_tries(void)
 	ASSERT_STR_EQ(wanted, said("why"));
 	job->retry_max = 3;
 	ASSERT_STR_EQ("the job's retry policy doesn't cover this kind of failure (exit 7, 3 tries)", said("why"));
-	/* Attempts that their worker ended don't use up the retry budget. */
+	/* Attempts that were ended by their worker don't use up the job's retry budget. */
 	job->retry_max = 1;
 	job->interrupted = 2;
 	ASSERT_STR_EQ("the job's retry policy doesn't cover this kind of failure (exit 7, 3 tries); 2 earlier attempts were ended by their workers", said("why"));

@@ -56,7 +56,7 @@ TEST what_is_no_utf8_is_replaced(void)
 {
 	ASSERT_STR_EQ("\"a\xef\xbf\xbd" "b\"", text_as_json("a\xff" "b", 3));
 	ASSERT_STR_EQ("\"\xef\xbf\xbd\"", text_as_json("\xc3", 1));
-	/* a surrogate, and an overlong encoding of '/' */
+	/* UTF-8 that must be refused: a surrogate, and an overlong encoding of '/' */
 	ASSERT(strstr(text_as_json("\xed\xa0\x80", 3), "\xed") == NULL);
 	ASSERT(strstr(text_as_json("\xc0\xaf", 2), "\xc0") == NULL);
 	PASS();

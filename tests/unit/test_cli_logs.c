@@ -186,7 +186,7 @@ TEST logs_select_lines(void)
 		ASSERT_EQ(0, rig_run("logs 4 --tail 0"));
 		ASSERT_STR_EQ("", rig_out());
 	}
-	/* The fake master's lines are all from 1970. */
+	/* All log lines of the fake master have times in 1970, so none is from the last hour. */
 	ASSERT_EQ(0, rig_run("logs 4 --since 1h"));
 	ASSERT_STR_EQ("", rig_out());
 	ASSERT_EQ(2, rig_run("logs 4 --since soon"));

@@ -13,7 +13,7 @@ static struct {
 	uint64_t count, into, again;
 	char name[64];
 	struct arena arena;
-	struct rec_job_spec jobs[8];     /* jobs of the last submit */
+	struct rec_job_spec jobs[8];     /* jobs of the last graph that the fake master received */
 } came;
 
 static void setup_cb(void *data)

@@ -310,7 +310,7 @@ TEST next_step_of_a_waiting_job_is_about_what_it_waits_for(void)
 	jobs[1].held = false;
 	jobs[1].state = STATE_UNKNOWN;
 	ASSERT_STR_EQ("titan settle 4/b done|failed|retry -m 'HOW YOU KNOW'", next_of(2));
-	/* An index that no job has. */
+	/* A dependency with an index that no job has is left out of the text. */
 	needs[0] = needs[1] = 5;
 	jobs[5].held = true;
 	ASSERT_TEXT("titan show 4", explain_next(&jobs[2], jobs, 5, &arena));

@@ -197,7 +197,7 @@ TEST job_adds_to_its_own_run_alone(void)
 	ASSERT_EQ(0, submit_into(rig, stranger, 94, NULL, child));
 	ASSERT(rig_error_says(rig, ERR_DENIED, "may not add jobs to run"));
 	ASSERT_EQ(0, submit_into(rig, attempt, 95, NULL, child));
-	/* nothing but the duplicate name is wrong */
+	/* the added job's only fault is its duplicate name */
 	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "run 3 already has a job 'helper'"));
 	rig_free(rig);
 	PASS();

@@ -193,7 +193,8 @@ TEST cancel_counts_changed_jobs(void)
 	rig_started(rig, attempt);
 	rig_cancel(rig, run, "b");
 	ASSERT_EQ(1, rig->ok.count);
-	ASSERT_EQ(0, run_row(rig, run)->cancelled);      /* a job was cancelled, not the run */
+	/* the cancel was of a job, so the run isn't recorded as cancelled */
+	ASSERT_EQ(0, run_row(rig, run)->cancelled);
 	rig_cancel(rig, run, "a");
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT_EQ(1, rig_frames(rig, OP_STOP, NULL));

@@ -69,7 +69,8 @@ TEST last_quarter_of_classes_is_for_tenants_with_few(void)
 	ASSERT_EQ(0, wish(rig, "late", "x", few + 1));
 	ASSERT(rig_error_says(rig, ERR_FULL, "different sets of worker requirements, and no more are allowed; try again when some have ended"));
 	ASSERT(wish(rig, "late", "x", few) != 0);
-	ASSERT(wish(rig, "late", "t1", 9) != 0); /* sets that another tenant uses already are free */
+	/* sets of requirements that another tenant uses already don't count as new */
+	ASSERT(wish(rig, "late", "t1", 9) != 0);
 	ASSERT(wish(rig, "later", "y", 1) != 0);
 	core_check(rig->core);
 	rig_free(rig);

@@ -111,7 +111,7 @@ TEST due_job_is_never_delayed(void)
 	PASS();
 }
 
-/* Submit one job with this field set. */
+/* Submit one job whose specification has this field set. */
 #define SUBMIT_ONE(rig, field, value) \
 	do { \
 		struct graph one = { 0 }; \

@@ -508,7 +508,7 @@ TEST discard_takes_the_letter_and_nothing_else(void)
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT_EQ(0, rig->tables[TABLE_dead].count);
 	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
-	/* The job may still be run again. */
+	/* The job whose dead letter was discarded may still be retried. */
 	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
 	ASSERT_EQ(2, rig->ok.count);
 	rig_free(rig);

@@ -5,7 +5,7 @@
 struct told {                            /* how the gate's parent ended, and what comes after the gate */
 	enum outcome outcome;
 	uint64_t code;
-	bool late;                       /* the parent timed out before it ended this way */
+	bool late;                       /* the parent job was already out of time when it ended this way */
 	bool lost;                       /* the parent's first attempt was lost with its worker */
 	enum trigger behind;
 };

@@ -98,7 +98,7 @@ TEST chain_of_500(void)
 	PASS();
 }
 
-/* Two digests with the same first bytes are different. */
+/* Two submit keys whose digests differ only in later bytes are different. */
 TEST submit_key_compares_whole_digest(void)
 {
 	struct rig *rig = rig_new();
@@ -194,7 +194,7 @@ TEST failure_cascades_in_one_turn(void)
 	ASSERT_EQ(4, skipped);
 	ASSERT_STR_EQ("failed", rig_state_named(rig, run, "a"));
 	ASSERT_EQ(3, rig_job(rig, 1).code);
-	ASSERT_EQ(2, rig_job(rig, 2).cause);     /* serial number of a, plus 1 */
+	ASSERT_EQ(2, rig_job(rig, 2).cause);     /* the cause is job a: its serial number plus 1 */
 	ASSERT_EQ(2, rig_job(rig, 3).cause);
 	ASSERT_EQ(3, rig_job(rig, 4).cause);     /* b's end came first */
 	ASSERT_EQ(5, rig_job(rig, 5).cause);

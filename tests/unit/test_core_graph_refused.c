@@ -13,7 +13,7 @@ TEST cycle_is_named(void)
 	graph_job(&graph, "a", "start");
 	graph_job(&graph, "b", "a");
 	graph_job(&graph, "behind", "b");
-	graph.jobs[1].needs.at = &second;        /* a needs b needs a */
+	graph.jobs[1].needs.at = &second;        /* a cycle: a needs b, and b needs a */
 	graph.jobs[1].triggers.n = 0;
 	ASSERT_EQ(0, rig_submit(rig, &graph));
 	ASSERT(rig_error_says(rig, ERR_CYCLE, "b -> a -> b"));

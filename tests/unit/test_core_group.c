@@ -340,7 +340,7 @@ TEST stated_limit_counts_again_after_a_retry(void)
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, first, "j0"));
 	submit_run(rig, "deploy", 1);
 	ASSERT_EQ(1, take_all(rig, attempts));
-	submit_run(rig, "deploy", 1);            /* no run states a limit: one at a time */
+	submit_run(rig, "deploy", 1); /* no live run states a limit for the group, so its runs go one at a time */
 	ASSERT_EQ(0, take_all(rig, attempts));
 	rig_act(rig, ACT_RETRY, first, "", RETRY_ALL);
 	ASSERT_EQ(1, take_all(rig, attempts));

@@ -352,7 +352,7 @@ TEST contradicting_rows_of_added_jobs_are_refused(void)
 	WITH(parts[2]->run, 2, "spec of run 2: part 1 is missing or too much");
 	WITH(parts[0]->jobs, 4, "spec of run 1: part 0 doesn't belong to its submit");
 	WITH(parts[0]->jobs, 6, "spec of run 1: part 1 doesn't belong to its submit");
-	WITH(parts[0]->jobs, 0, "");             /* an older version didn't write the number */
+	WITH(parts[0]->jobs, 0, "");             /* an older version wrote no number of jobs, which is accepted */
 	WITH(parts[1]->jobs, 0, "");
 	WITH(row->jobs, 6, "specification has");
 	WITH(row->jobs, 8, "specification has");
@@ -361,7 +361,9 @@ TEST contradicting_rows_of_added_jobs_are_refused(void)
 	PASS();
 }
 
-/* Specifications that belong to other rows are refused: duplicate names, unknown needs. */
+/*
+ * Specifications that belong to other rows are refused: their job names are duplicates, or their dependencies unknown.
+ */
 TEST specs_of_other_rows_are_refused(void)
 {
 	struct rig *rig = rig_new();

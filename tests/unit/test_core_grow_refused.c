@@ -121,7 +121,7 @@ static struct slice constant_code(struct graph *graph, bool holds)
 	return copy;
 }
 
-/* The next addition takes the same place in memory and has a condition of its own. */
+/* The next added job gets the same place in memory, with a condition of its own. */
 TEST refused_addition_leaves_no_when_condition(void)
 {
 	for (int holds = 0; holds < 2; holds++) {

@@ -50,7 +50,7 @@ TEST retries_survive_crashes(void)
 	rig_done(rig, attempt, OUTCOME_EXIT_UNKNOWN, 0);
 	rig_pass(rig, 100);
 	rig_run_one(rig, 1);
-	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));     /* the crash used no retry */
+	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 1));     /* the job's retry is still there, because a crash uses none */
 	rig_pass(rig, 100);
 	rig_run_one(rig, 1);
 	ASSERT_EQ(STATE_FAILED, rig_state(rig, 1));
@@ -81,7 +81,8 @@ TEST timeout_stops_then_ends(void)
 	submit_one(rig, 5, 1500, 0);
 	attempt = rig_must_take(rig);
 	rig_pass(rig, 3000);
-	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));    /* the time-out counts from the start */
+	/* the job's time-out counts from the start of its attempt, not from its assignment */
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
 	rig_started(rig, attempt);
 	rig_pass(rig, 1499);
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
@@ -239,7 +240,7 @@ TEST history_tells_the_moves(void)
 		}
 	}
 	ASSERT_EQ(STATE_SUCCEEDED, at);
-	ASSERT_EQ(7, moves);             /* chosen, started, failed, due, chosen, started, ended */
+	ASSERT_EQ(7, moves);             /* the job's moves: chosen, started, failed, due, chosen, started, ended */
 	arena_free(&arena);
 	rig_free(rig);
 	PASS();

@@ -288,11 +288,11 @@ TEST damaged_job_rows_are_refused(void)
 	struct rig *rig = rig_with_history();
 
 	job_row(rig, 1)->state = STATE_SUCCEEDED;        /* d was assigned; b has no row yet: this is valid */
-	job_row(rig, 0)->state = STATE_FAILED;           /* invalid: b should have been skipped with a */
+	job_row(rig, 0)->state = STATE_FAILED; /* an impossible store: a failed, so b should have been skipped */
 	ASSERT(distrusted(rig, "but the jobs that it needs don't allow that"));
 
 	rig = rig_with_history();
-	job_row(rig, 1)->job = 3;                        /* invalid: c runs before b */
+	job_row(rig, 1)->job = 3;                        /* an impossible store: c runs before b */
 	ASSERT(distrusted(rig, "job 3 of run 1 is assigned, but"));
 
 	rig = rig_with_history();

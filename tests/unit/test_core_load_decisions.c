@@ -23,7 +23,7 @@ TEST decisions_on_other_gates_are_refused(void)
 	WITH(said->job, 9, "decision on job 9: the job isn't in run 1");
 	WITH(said->verdict, VERDICT_REJECTED, "decision on job 1: the gate was rejected but still waits");
 	WITH(said->job, 2, "loads");
-	said->round = 1;                         /* a vote of another round doesn't count */
+	said->round = 1;                         /* a vote with the number of another round doesn't count */
 	load(rig, &other);
 	ASSERT(hash != other);
 	said->round = 0;
@@ -123,7 +123,7 @@ TEST parts_that_do_not_follow_are_refused(void)
 	WITH(later->part, 2, "spec of run 1: part 2 is missing or too much");
 	WITH(later->count, 1, "has 3 jobs instead of 4");
 	WITH(run->first, 2, "its jobs overlap with others, or their numbers are above next_job");
-	later->first = 3;                /* the part says that it was added later, but its jobs are missing */
+	later->first = 3; /* the part of the run says that it was added later, but its jobs are missing */
 	later->count = 0;
 	run->jobs = first->jobs = 2;
 	body = later->body;

@@ -42,7 +42,7 @@ TEST wrong_rows_of_runs_are_refused(void)
 	WITH(spec->count, 0, "has 0 jobs instead of 2");
 	WITH(spec->count, 3, "spec of run 2: part 0 is missing or too much");
 	WITH(spec->part, 1, "spec of run 2: part 1 is missing or too much");
-	WITH(spec->jobs, 0, "loads");    /* 0, as an older version wrote it */
+	WITH(spec->jobs, 0, "loads");    /* an older version wrote 0 as the number of jobs, which is accepted */
 	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 2, "loads");
 	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 3, "it names a later run as its submitter");
 	WITH(spec->first, 4, "part 0 begins with job 4");
@@ -79,7 +79,7 @@ static struct row_job *job_row(struct rig *rig, int64_t job)
 	return NULL;
 }
 
-/* A job that is neither a sub-run nor a loop can't have the facts of one. */
+/* A row with passes or a sub-run is refused if the job is neither a loop nor a sub-run. */
 TEST passes_and_sub_runs_of_plain_jobs_are_refused(void)
 {
 	struct rig *rig = rig_with_runs();
@@ -212,7 +212,7 @@ TEST wrong_rows_of_schedules_are_refused(void)
 	row->digest.len--;
 	ASSERT(says(rig, bad));
 	row->digest.len++;
-	row->submit_key = slice_make(NULL, 0);   /* an older version kept no submit key */
+	row->submit_key = slice_make(NULL, 0);   /* an older version kept no submit key, so an empty one is accepted */
 	ASSERT(says(rig, bad));
 	row->digest = slice_make(NULL, 0);
 	ASSERT(says(rig, "loads"));

@@ -53,7 +53,7 @@ TEST cancelled_writer_lets_readers_go(void)
 	rig_act(rig, ACT_RELEASE, alone, "", 0);
 	late = wants(rig, "db=shared");
 	ASSERT_EQ(0, given_run(rig, &other));
-	/* With a higher priority it comes before the waiting job. */
+	/* A job with a higher priority gets the lock before the job that already waits. */
 	rig_act(rig, ACT_PRIORITY, late, "", 60);
 	ASSERT_EQ(late, given_run(rig, &other));
 	late = wants(rig, "db=shared");
@@ -162,7 +162,7 @@ TEST people_take_and_drop_locks(void)
 	rig_restart(rig);
 	rig_hello(rig, "w", 9);
 	ASSERT_EQ(0, given_run(rig, &attempt));
-	/* Taken again as shared: from now on others may share the lock. */
+	/* The owner takes the lock again as shared: from now on others may share it. */
 	ASSERT_EQ(fence, lock_act(rig, SET_TAKE, "db", "deploy", true, 0));
 	ASSERT_EQ(run, given_run(rig, &attempt));
 	ASSERT_EQ(2, lock_rows(rig, rows));
@@ -191,7 +191,7 @@ TEST lock_time_runs_on_over_a_restart(void)
 	rig_hello(rig, "w", 1);
 	ASSERT(strstr(why(rig, run), "ana has it for another 1m") != NULL);
 	rig_pass(rig, 30000);
-	lock_act(rig, SET_TAKE, "db", "ana", false, 60000);     /* the lock's time starts anew */
+	lock_act(rig, SET_TAKE, "db", "ana", false, 60000);     /* taking the lock again starts its time limit anew */
 	rig_pass(rig, 59000);
 	ASSERT_EQ(0, given_run(rig, &attempt));
 	rig_restart(rig);
@@ -291,7 +291,7 @@ TEST contradictory_rows_of_locks_are_refused(void)
 	ASSERT(loads(rig, "exclude each other"));
 	two->lock = slice_str("no name");
 	ASSERT(loads(rig, "contradicts itself"));
-	/* No other job has this lock beside the one that has it alone. */
+	/* No other job may have the lock of a job that has it alone. */
 	two->lock = slice_str("other");
 	ASSERT(loads(rig, NULL));
 	WITH(one->shared, 0, "exclude each other");

@@ -20,7 +20,7 @@ static uint64_t wants_on(struct rig *rig, const char *lock, const char *label)
 struct scene {
 	struct rig *rig;
 	struct rig_attempt first;        /* shares the lock */
-	uint64_t near, far;              /* connections; only the worker "far" can serve the writer */
+	uint64_t near, far;              /* connections of two workers; only the worker "far" can serve the writer */
 	uint64_t writer, reader;
 };
 

@@ -92,7 +92,7 @@ TEST returned_job_has_its_whole_timeout_again(void)
 	other = rig_hello(rig, "other", 1);
 	graph_job(&graph, "k", "")->timeout_ms = 2 * (uint64_t)LIMIT_GRACE_MS;
 	rig_submit(rig, &graph);
-	rig_started(rig, rig_must_take(rig));   /* its timer is due before the other's */
+	rig_started(rig, rig_must_take(rig));   /* the timer of this job is due before the other job's */
 	conn = rig_hello(rig, "w", 1);
 	graph_job(&graph, "j", "")->mode = EXEC_ONCE;
 	graph.jobs[0].timeout_ms = 3 * (uint64_t)LIMIT_GRACE_MS;
@@ -258,7 +258,7 @@ TEST job_returned_at_once_has_one_timeout(void)
 	other = rig_hello(rig, "other", 1);
 	graph_job(&graph, "k", "")->timeout_ms = LIMIT_HEARTBEAT_MS;
 	rig_submit(rig, &graph);
-	rig_started(rig, rig_must_take(rig));   /* its timer is due before the others' */
+	rig_started(rig, rig_must_take(rig));   /* the timer of this job is due before the other jobs' */
 	conn = rig_hello(rig, "w", 1);
 	graph_job(&graph, "j", "")->mode = EXEC_ONCE;
 	graph.jobs[0].timeout_ms = 2 * (uint64_t)LIMIT_HEARTBEAT_MS;

@@ -107,7 +107,8 @@ TEST place_that_noops_were_offered_goes_on_to_the_next(void)
 		struct rec_job_spec *gate;
 
 		noop(&graph, "mark", "");
-		gate = graph_job(&graph, "ok", "");      /* its run is live but has no place in the group */
+		/* the gate keeps the run live, but the run has no place in the group */
+		gate = graph_job(&graph, "ok", "");
 		gate->argv.n = 0;
 		gate->gate_count = 1;
 		runs[i] = rig_submit(rig, &graph);

@@ -37,7 +37,7 @@ TEST prefetched_jobs_ask_for_equal_resources(void)
 
 	join(rig, "w", 2, "", "tape=2 disk=1", "");
 	run_short(rig, 8, 2, tape);
-	out = out_of(rig, 6, tape);      /* no more of these jobs are prefetched than the worker has slots */
+	out = out_of(rig, 6, tape);      /* at most as many of these jobs are prefetched as the worker has slots */
 	ASSERT_EQ(4, out);
 	ASSERT_EQ(2, worker(rig, "w").prefetched);
 	ASSERT_EQ(2, worker(rig, "w").used.at[1]);
@@ -68,7 +68,7 @@ TEST prefetched_job_waiting_for_a_resource_takes_no_slot(void)
 	join(rig, "w", 2, "", "tape=1", "");
 	run_short(rig, 8, 2, tape);
 	ASSERT_EQ(3, (int)out_of(rig, 3, tape));
-	done_after(rig, rig_must_take(rig), 60000);      /* long jobs: nothing is prefetched any more */
+	done_after(rig, rig_must_take(rig), 60000); /* after a job that took long, nothing is prefetched any more */
 	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);
 	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
 	ASSERT_STR_EQ("", given(rig, (struct rec_job_spec){ 0 }));

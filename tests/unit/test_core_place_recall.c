@@ -145,7 +145,8 @@ TEST recall_leaves_jobs_that_have_a_slot(uint64_t slots)
 
 	join(rig, "w", slots, "", "tape=1", "");
 	run_short(rig, 8, 2, tape);
-	ASSERT_EQ(2, (int)out_of(rig, 2, tape));         /* one of them waits for the tape of the other */
+	/* two jobs are recalled: one of them waits for a tape that the other uses */
+	ASSERT_EQ(2, (int)out_of(rig, 2, tape));
 	load(rig, join(rig, "v", 2, "", "", ""), 600, 0);
 	ASSERT_STR_EQ("w", given(rig, (struct rec_job_spec){ 0 }));
 	ASSERT_EQ(1, (int)worker(rig, "w").prefetched);

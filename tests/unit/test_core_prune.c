@@ -31,7 +31,7 @@ TEST whole_run_is_pruned_in_a_turn(void)
 	ASSERT_EQ(rows_left(rig, (int64_t)run), 0);
 	ASSERT(view_pruned(rig->core, run, NULL));
 	ASSERT_EQ(view_pruning_after(rig->core, 0, &rows), run);
-	ASSERT_FALSE(rows);              /* only the logs may be pruned */
+	ASSERT_FALSE(rows);              /* the rule prunes only the logs of the run, not its rows */
 	rig_restart(rig);
 	ASSERT_EQ(view_pruning_after(rig->core, 0, &rows), run);
 	gone = run;
@@ -161,7 +161,7 @@ TEST runs_offered_together_go_together_and_no_other(void)
 	count = rows_of(rig, (int64_t)one, rows);
 	count += rows_of(rig, (int64_t)two, rows + count);
 	ASSERT_EQ(2, rows_of(rig, (int64_t)third, behind));
-	rows[count] = behind[1];         /* the row isn't offered any more */
+	rows[count] = behind[1];         /* the store doesn't offer this row for pruning any more */
 	input = prune_of(rig, rows, count);
 	rig_step(rig, &input);
 	ASSERT_EQ(0, rows_left(rig, (int64_t)one));
@@ -202,7 +202,7 @@ TEST pruned_run_is_not_reopened(void)
 	struct core_input input = { .kind = INPUT_REOPEN, .conn = 9, .request = 1 };
 	size_t count = rows_of(rig, (int64_t)run, rows);
 
-	/* The bytes behind these rows may be stale: pruning looks at the numbers alone. */
+	/* The bodies of the offered rows may be stale, because pruning looks at their numbers alone. */
 	prune(rig, (int64_t)run);
 	input.reopen.act = (struct input_act){ .verb = ACT_RETRY, .run = run, .value = RETRY_ALL };
 	input.reopen.rows = rows;

@@ -68,7 +68,7 @@ TEST turn_prunes_no_more_rows_than_it_has_room_for(void)
 	count += rows_of(rig, (int64_t)two, rows + count);
 	prune_room(rig, rows, count, 1);
 	ASSERT(view_pruned(rig->core, one, NULL));
-	ASSERT_EQ(4, rows_left(rig, (int64_t)one));      /* left of the run: its graph and three jobs */
+	ASSERT_EQ(4, rows_left(rig, (int64_t)one));      /* rows left of the pruned run: its graph and three jobs */
 	ASSERT_FALSE(view_pruned(rig->core, two, NULL));
 	ASSERT_EQ(4, row_by_row(rig, one));
 	ASSERT_EQ(0, rows_left(rig, (int64_t)one));
@@ -160,7 +160,7 @@ TEST start_keeps_runs_whose_logs_may_remain(void)
 	more(rig, NULL, 0);
 	ASSERT_EQ(run, view_pruning_after(rig->core, 0, &rows));
 	ASSERT_FALSE(rows);
-	more(rig, (uint64_t[]){ run + 1, run }, 2);      /* an unknown run, and this one */
+	more(rig, (uint64_t[]){ run + 1, run }, 2);      /* logs were removed of an unknown run, and of this one */
 	ASSERT_EQ(0, view_pruning_after(rig->core, 0, &rows));
 	rig_free(rig);
 	PASS();
@@ -175,7 +175,7 @@ TEST logs_pruned_first_keep_the_run_going(void)
 
 	prune_room(rig, rows, rows_of(rig, (int64_t)run, rows), 1);
 	more(rig, NULL, 0);
-	ASSERT_EQ(run, view_pruning_after(rig->core, 0, &left));        /* its logs are still there */
+	ASSERT_EQ(run, view_pruning_after(rig->core, 0, &left)); /* the logs of the run are still to be removed */
 	ASSERT_FALSE(left);
 	more(rig, &run, 1);
 	ASSERT_EQ(0, rig->tables[TABLE_pruning].count);
@@ -259,8 +259,8 @@ TEST contradictory_rests_of_pruned_runs_are_refused(void)
 	ASSERT(says(rig, "loads"));
 	WITH(logs->run, 0, bad);
 	WITH(logs->run, -1, bad);
-	WITH(logs->run, 5, bad);         /* a number beyond the last run */
-	WITH(logs->run, 1, bad);         /* the run doesn't exist any more */
+	WITH(logs->run, 5, bad);         /* refused: a row about a run number that was never given */
+	WITH(logs->run, 1, bad);         /* refused: a row about the logs of a run that doesn't exist any more */
 	WITH(logs->run, 3, bad);
 	WITH(logs->parts, 1, bad);
 	logs->part_cost = 1;
@@ -268,7 +268,7 @@ TEST contradictory_rests_of_pruned_runs_are_refused(void)
 	WITH(logs->logs_only, 0, bad);
 	WITH(three->run, 1, "loads");
 	WITH(three->run, 2, bad);
-	WITH(three->run, 4, bad);        /* the run was never pruned */
+	WITH(three->run, 4, bad);        /* refused: a row about the removal of a run that was never pruned */
 	WITH(three->logs_only, 1, bad);
 	WITH(three->parts, -1, bad);
 	WITH(three->part_cost, -1, bad);
@@ -277,7 +277,7 @@ TEST contradictory_rests_of_pruned_runs_are_refused(void)
 	ASSERT(says(rig, bad));
 	logs->run = 3;
 	logs->logs_only = 0;
-	ASSERT(says(rig, bad));          /* two rows for one run */
+	ASSERT(says(rig, bad));          /* refused: two rows about the same run */
 	rig_free(rig);
 	PASS();
 }

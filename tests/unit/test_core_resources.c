@@ -389,7 +389,7 @@ TEST flapping_worker_is_passed_over(void)
 	conn = hello(rig, "flaps", 8, "cpus=1000", "");
 	ASSERT(view_worker(rig->core, 1, &rig->arena, &row));
 	ASSERT(row.rest_ms > 0);
-	ASSERT_EQ(conn, one_more(rig));          /* no other worker could run the job */
+	ASSERT_EQ(conn, one_more(rig));          /* no other worker could run the job, so the overloaded one gets it */
 	steady = hello(rig, "steady", 8, "cpus=1000", "");
 	for (int i = 0; i < 6; i++)
 		ASSERT_EQ(steady, one_more(rig));

@@ -90,7 +90,7 @@ TEST result_from_another_worker_changes_nothing(void)
 	other.epoch++;
 	rig_done(rig, other, OUTCOME_EXIT, 0);
 	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, attempt.job));
-	other.job = attempt.job + 1;             /* no such job exists, nor one before the first */
+	other.job = attempt.job + 1;             /* a job number that was never given, and later the number 0 */
 	rig_started(rig, other);
 	rig_done(rig, other, OUTCOME_EXIT, 0);
 	ASSERT_EQ(1, rig_frames(rig, OP_ACK, NULL));

@@ -104,7 +104,7 @@ TEST missed_times_queue_behind_each_other(void)
 	ASSERT_EQ(1, row_of(rig).fired);
 	ASSERT_EQ(2, row_of(rig).queued);
 	rig_pass(rig, DAY_MS);
-	ASSERT_EQ(1, row_of(rig).skipped);       /* a run that came in time waits for nothing */
+	ASSERT_EQ(1, row_of(rig).skipped); /* a run that was started in time isn't queued behind the earlier one */
 	ASSERT_EQ(2, row_of(rig).queued);
 	rig_hello(rig, "w", 1);
 	for (int i = 0; i < 5; i++) {
@@ -130,7 +130,7 @@ TEST last_of_many_missed_times_is_judged(void)
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 2 * 60000, 0 },
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 3 * 60000, 1 },
 		{ "0 * * * *", 1001 * HOUR_MS, 0, 1 },           /* one more than are counted; the last is due now */
-		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS, 0 },   /* the time is 05:59, noticed at 23:00 */
+		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS, 0 },   /* last due time 05:59, noticed at 23:00: too late */
 		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS + 60000, 1 },
 	};
 
@@ -163,7 +163,7 @@ TEST submit_key_names_one_schedule(void)
 	ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
 	for (int restarts = 0; restarts < 2; restarts++) {
 		add_keyed(rig, 8, 1, "0 5 * * *");
-		ASSERT_EQ(1, rig->ok.count);     /* a repeated request: nothing changes */
+		ASSERT_EQ(1, rig->ok.count);     /* a repeated request with the same key changes nothing */
 		add_keyed(rig, 8, 2, "0 6 * * *");
 		ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "schedule"));
 		ASSERT_EQ((uint64_t)(MIDNIGHT_MS + 5 * HOUR_MS), row_of(rig).next_ms.at[0]);
@@ -185,7 +185,8 @@ TEST submit_key_names_one_schedule(void)
 	ASSERT(rig_error_says(rig, ERR_KEY_REUSED, "run 1"));
 	set(rig, SET_REMOVE);
 	add_keyed(rig, 8, 2, "0 6 * * *");
-	ASSERT_EQ(1, rig->ok.count);             /* a submit key lives as long as its schedule */
+	/* the schedule was removed, and its submit key with it, so the key can be used again */
+	ASSERT_EQ(1, rig->ok.count);
 	blob_release(part.body);
 	rig_free(rig);
 	PASS();
@@ -285,7 +286,8 @@ TEST clock_set_back_repeats_no_run(void)
 	rig->now.wall_ms -= 3653 * DAY_MS;
 	rig_pass(rig, 0);
 	rig_pass(rig, HOUR_MS);
-	ASSERT_GTE(row_of(rig).fired, 3U);       /* a fired run doesn't wait for others */
+	/* runs of this schedule may overlap, so a fired run doesn't wait for others */
+	ASSERT_GTE(row_of(rig).fired, 3U);
 	rig_free(rig);
 	PASS();
 }

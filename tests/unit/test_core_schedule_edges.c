@@ -211,7 +211,7 @@ TEST schedules_have_a_maximum(void)
 	ASSERT_EQ(1, rig->ok.count);
 	schedule_add(rig, "over", &spec);
 	ASSERT(rig_error_says(rig, ERR_FULL, "schedules, and no more are allowed"));
-	schedule_add(rig, "last", &spec);        /* an existing schedule may still be changed */
+	schedule_add(rig, "last", &spec);        /* at the limit on schedules, an existing one may still be changed */
 	ASSERT_EQ(1, rig->ok.count);
 	set(rig, SET_REMOVE);
 	schedule_add(rig, "over", &spec);

@@ -151,7 +151,7 @@ TEST sub_runs_wait_for_their_own_group(void)
 		rig->concurrency = outer[in_group];
 		run = rig_submit(rig, &graph);
 		ASSERT(slice_eq(group_of(rig, child_of(rig, run, "b")), slice_str("stage")));
-		ASSERT_EQ(1, rig->assigned_count);       /* one after the other */
+		ASSERT_EQ(1, rig->assigned_count);       /* jobs of the group go one after another */
 		ASSERT_EQ(4, rig_run_all(rig));
 		ASSERT(row_ended(rig, run) != 0);
 		rig_free(rig);
@@ -184,7 +184,7 @@ TEST sub_runs_have_a_maximum(void)
 					      .part_count = 1 };
 	rig_turn_begin(rig);
 	core_step(rig->core, &input);
-	core_turn_end(rig->core);                /* the turn's rows aren't read: they are too many */
+	core_turn_end(rig->core);                /* this turn's rows aren't checked, because there are too many */
 	blob_release(part.body);
 	core_check(rig->core);
 	for (uint64_t job = 1; job <= part.count; job++)

@@ -131,7 +131,10 @@ TEST tenant_at_its_limit_holds_up_no_other(void)
 		{ attempts[2].job, attempts[2].epoch, PHASE_RUNNING }, { attempts[3].job, attempts[3].epoch, PHASE_RUNNING },
 		{ attempts[4].job, attempts[4].epoch, PHASE_RUNNING } }, 5);
 	rig_hello(rig, "v", 9);
-	/* The last attempt is the other tenant's: the first tenant already has two, its limit. */
+	/*
+	 * The last attempt is the other tenant's, because the first tenant already has as many active jobs as its
+	 * limit.
+	 */
 	attempts[5] = rig_must_take(rig);
 	ASSERT_EQ(two, rig_job(rig, attempts[5].job).run);
 	ASSERT_FALSE(rig_take(rig, &attempts[6]));

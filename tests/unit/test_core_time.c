@@ -5,7 +5,7 @@
 #define HOUR_MS INT64_C(3600000)
 #define TEN_YEARS_MS (INT64_C(87660) * HOUR_MS)
 
-/* Submit one job with this field set. */
+/* Submit one job whose specification has this field set. */
 #define SUBMIT_ONE(rig, field, value) \
 	do { \
 		struct graph one = { 0 }; \
@@ -92,7 +92,7 @@ TEST a_deadline_stands_beside_a_run_timeout(void)
 	rig_heartbeat(rig, rig->conn);
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
-	rig_restart(rig);                /* both deadlines are kept over a restart */
+	rig_restart(rig);                /* the job's deadline as a date and as a span are both kept over a restart */
 	rig_hello_held(rig, "w", 1, &(struct rec_held){ attempt.job, attempt.epoch, PHASE_RUNNING }, 1);
 	rig_pass(rig, 3999);
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
@@ -140,7 +140,7 @@ TEST what_is_run_again_after_its_deadline_has_none(void)
 	rig_pass(rig, 10000);
 	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
 	ASSERT_EQ(0, rig_job(rig, 1).deadline_ms);
-	rig_pass(rig, 35000);            /* the other deadline is still ahead */
+	rig_pass(rig, 35000);            /* the job's other deadline is still ahead, and holds */
 	ASSERT_EQ(STATE_TIMED_OUT, rig_state(rig, 2));
 	ASSERT_EQ(STATE_READY, rig_state(rig, 1));
 	rig_free(rig);
@@ -186,8 +186,8 @@ TEST a_wall_clock_that_is_set_moves_no_interval(void)
 			rig_pass(rig, 60000);
 			rig->now.wall_ms += steps[i];
 			if (restarts > 0)
-				rig_pass(rig, 0);        /* this turn notices the step */
-			if (restarts == 2) {             /* and the machine reboots in no time */
+				rig_pass(rig, 0);        /* this turn notices the step of the wall clock */
+			if (restarts == 2) {             /* the machine reboots without any time passing */
 				rig->config.boot_id++;
 				rig->now.mono_ns = 1 * NS_PER_S;
 				rig->now.boot_ns = 2 * NS_PER_S;
@@ -261,7 +261,7 @@ TEST another_boot_goes_by_the_wall_clock_within_the_interval(void)
 
 	SUBMIT_ONE(rig, delay_ms, 30 * 60000);
 	rig->now.mono_ns = rig->now.boot_ns = NS_PER_S;
-	rig->now.wall_ms += 20 * 60000;  /* the machine was off for this long */
+	rig->now.wall_ms += 20 * 60000;  /* the machine was off for this long before it came up */
 	rig->config.boot_id++;
 	rig_restart(rig);
 	rig_pass(rig, 10 * 60000 - 1);
@@ -275,7 +275,7 @@ TEST another_boot_goes_by_the_wall_clock_within_the_interval(void)
 	rig_restart(rig);
 	rig_restart(rig);
 	rig_pass(rig, 15 * 60000);
-	rig_restart(rig);                /* the restart doesn't start the wait anew */
+	rig_restart(rig);                /* the restart of the master doesn't begin the job's wait anew */
 	rig_pass(rig, 15 * 60000 - 1);
 	ASSERT_EQ(STATE_DELAYED, rig_state(rig, 2));
 	rig_pass(rig, 1);
@@ -293,7 +293,8 @@ TEST wall_clocks_set_back_at_many_boots_leave_rows_that_can_be_read(void)
 	for (int boots = 0; boots < 4; boots++) {
 		rig->config.boot_id++;
 		rig->now.mono_ns = rig->now.boot_ns = NS_PER_S;
-		rig->now.wall_ms -= TEN_YEARS_MS;        /* the clock is wrong whenever the machine comes up */
+		/* the machine always comes up with a clock that is ten years behind */
+		rig->now.wall_ms -= TEN_YEARS_MS;
 		rig_restart(rig);
 		rig->now.wall_ms += TEN_YEARS_MS;        /* and set right afterwards */
 		rig_pass(rig, 1000);

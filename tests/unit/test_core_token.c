@@ -89,7 +89,7 @@ TEST tokens_that_make_no_sense_are_refused(void)
 	}
 	rig_set(rig, token("w.1", "w", ROLES_WORKER));
 	ASSERT(is_there(rig, "w.1"));
-	rig_set(rig, token("w.1", "other", ROLES_WORKER));       /* a token of this name exists already */
+	rig_set(rig, token("w.1", "other", ROLES_WORKER));       /* refused: a token of this name exists already */
 	ASSERT_STR_EQ("w", found(rig, "w.1").name);
 	rig_free(rig);
 	PASS();

@@ -108,7 +108,7 @@ TEST started_once_job_without_attempt_is_unknown(void)
 	submit_in_mode(rig, EXEC_ONCE);
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
-	rig_hello(rig, "w", 1);          /* the same keeper, without the job */
+	rig_hello(rig, "w", 1);          /* the same keeper reconnects and reports that it hasn't the job */
 	ASSERT_EQ(STATE_UNKNOWN, rig_state(rig, attempt.job));
 	rig_free(rig);
 	PASS();

@@ -112,7 +112,7 @@ TEST older_connection_is_refused_behind_a_newer_one(void)
 	ASSERT_EQ(late.conn, rig->out.frames[0].conn);
 	ASSERT(rig->out.frames[0].close);
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
-	/* It is refused also if the newer connection is gone by now. */
+	/* The late HELLO is refused also if the newer connection is gone by now. */
 	rig_gone(rig, conn);
 	late.conn = conn - 1;
 	rig_step(rig, &late);
@@ -191,7 +191,7 @@ TEST worker_is_lost_after_the_grace(void)
 	ASSERT_EQ(0, rig_job(rig, queued.job).crashes);
 	ASSERT_EQ(0, rig_job(rig, queued.job).tries);
 
-	/* The worker returns after its loss: its attempts are stale. */
+	/* The worker returns after it was lost: its attempts are stale. */
 	struct rec_held held[2] = {
 		{ running.job, running.epoch, PHASE_RUNNING }, { queued.job, queued.epoch, PHASE_ENDED },
 	};
@@ -239,14 +239,15 @@ TEST worker_back_within_the_grace_keeps_its_jobs(void)
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, at[2].job));
 	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, at[3].job));
 	ASSERT_EQ(at[3].epoch, rig_job(rig, at[3].job).epoch);
-	ASSERT_EQ(at[4].epoch + 1, rig_job(rig, at[4].job).epoch);       /* lost at once, and assigned again */
+	/* the attempt was lost at once, and its job assigned again */
+	ASSERT_EQ(at[4].epoch + 1, rig_job(rig, at[4].job).epoch);
 	for (int i = 0; i < 4; i++) {
 		at[i].conn = rig->conn;
 		rig_done(rig, at[i], OUTCOME_EXIT, 0);
 	}
 	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, at[3].job));
 	ASSERT_EQ(STATE_CANCELLED, rig_state(rig, at[1].job));
-	rig_pass(rig, LIMIT_GRACE_MS);           /* the grace of the old connection is over */
+	rig_pass(rig, LIMIT_GRACE_MS); /* the grace that began with the lost connection would be over by now */
 	ASSERT_EQ(STATE_SUCCEEDED, rig_state(rig, at[0].job));
 	rig_free(rig);
 	PASS();
@@ -452,9 +453,10 @@ TEST prefetched_jobs_are_recalled(void)
 	ASSERT_EQ(second, attempt.conn);
 	ASSERT_EQ(1, attempt.try_no);
 	ASSERT_GT(attempt.epoch, at[11].epoch);
-	rig_started(rig, at[10]);                        /* it has started already, so it stays */
+	rig_started(rig, at[10]); /* the recalled job had already started, so it stays with the worker */
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, at[10].job));
-	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &recall));       /* another one is recalled instead */
+	/* another prefetched job is recalled instead of the one that had started */
+	ASSERT_EQ(1, rig_frames(rig, OP_RECALL, &recall));
 	ASSERT_EQ(at[8].job, recall.recall.job);
 	rig_done(rig, at[9], OUTCOME_RECALLED, 0);
 	ASSERT_EQ(second, rig_must_take(rig).conn);

@@ -204,7 +204,7 @@ TEST settings(void)
 	ASSERT(slice_eq(dag.nodes[1]->command, slice_str("a\tb \"q\"cd")));
 	ASSERT_EQ_FMT(UINT64_C(9), spec.retry_max, "%" PRIu64);
 	ASSERT_EQ_FMT(UINT64_C(7), spec.timeout_ms, "%" PRIu64);
-	ASSERT_EQ(0, spec.dir.len);      /* the directory is in the shared context */
+	ASSERT_EQ(0, spec.dir.len);      /* the job's directory isn't in its specification but in the shared context */
 	ASSERT_EQ(ERR_NONE, parse("a=x retry=3 backoff=5s..2m retry_on=exit,timeout crash_limit=2 continue_on=failed on_worker_death=kill"));
 	dagline_job(&dag, 0, &defaults, &arena, &spec);
 	ASSERT(spec.backoff_ms == 5000 && spec.backoff_max_ms == 120000 && spec.crash_limit == 2);
@@ -303,7 +303,7 @@ TEST errors_are_drawn_with_a_caret(void)
 		      "      |   ^\n",
 		      buf_cstr(&out));
 	buf_clear(&out);
-	/* what isn't printable is shown escaped, and the caret stands under its place */
+	/* a character that isn't printable is shown escaped, and the caret stands under its place */
 	spot = (struct dag_spot){ 3, 1 };
 	dagline_explain(slice_str("a\x1b b"), "-e", &spot, &error, &out);
 	ASSERT(strchr(buf_cstr(&out), '\x1b') == NULL);

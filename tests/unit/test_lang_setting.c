@@ -61,7 +61,8 @@ static bool yaml_is_read(const struct setting *setting)
 		word = slice_str(setting->yaml + len);
 		return pipe_key_find(sections[i].section, word) || pipe_setting_find(sections[i].section, word);
 	}
-	return pipe_key_find(&pipe_section_job, first) != NULL;  /* pool and affinity have maps of their own */
+	/* the keys pool and affinity each have a map of their own */
+	return pipe_key_find(&pipe_section_job, first) != NULL;
 }
 
 TEST every_word_of_the_table_is_read_in_pipelines(void)

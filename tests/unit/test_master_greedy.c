@@ -7,8 +7,8 @@
 
 #include "tests/greatest.h"
 
-#define JOBS   1000                      /* jobs of the run that the queries are about */
-#define EACH   64                        /* queries that a connection may have waiting */
+#define JOBS   1000                      /* number of jobs in the run that the queries are about */
+#define EACH   64                        /* most queries that a connection may have waiting */
 
 static struct peer client;
 static struct peer greedy[100];

@@ -42,7 +42,7 @@ TEST a_second_master_is_refused(void)
 	ASSERT(box_start());
 	ASSERT_FALSE(box_try(&pid, &status));
 	ASSERT_EQ_FMT(75, status, "%d");
-	/* The first peer isn't disturbed. */
+	/* A second connection doesn't disturb the first one. */
 	ASSERT(peer_hello(&peer));
 	peer_close(&peer);
 	PASS();

@@ -164,7 +164,7 @@ TEST over_the_cap_every_byte_is_counted(void)
 	ASSERT_EQ(0, append(1, 7, "more"));
 	ASSERT_EQ(0, append(1, 7, "more"));
 	ASSERT_EQ_FMT(7ull, (unsigned long long)file.dropped, "%llu");
-	/* The note about dropped bytes is rewritten in place. */
+	/* The note about dropped bytes is rewritten in place, so the file doesn't grow. */
 	ASSERT_EQ(size, file.size);
 	ASSERT(reopen());
 	ASSERT_EQ_FMT(7ull, (unsigned long long)file.dropped, "%llu");

@@ -383,7 +383,7 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 	ASSERT_EQ(1, damages);
 	ASSERT_EQ_FMT(read.offset - lost - LOGFILE_HEADER - LOGFILE_NOTE, seen, "%lu");
 	logstore_free(&logstore);
-	/* Without its index the file is read by the sizes in its frames. */
+	/* A packed log without its index is read by the sizes in its frames. */
 	struct stat info;
 
 	flip((off_t)at_damage);
@@ -393,7 +393,7 @@ TEST what_is_damaged_is_said_and_the_rest_read(void)
 		ASSERT(log_is_whole(42, 500));
 		flip(info.st_size - at);
 	}
-	/* Without a single whole frame nothing can be read. */
+	/* With its first frame and its index damaged, nothing of the packed log can be read. */
 	flip(0);
 	flip(info.st_size - 1);
 	logstore_init(&logstore, fcntl(dir_fd, F_DUPFD_CLOEXEC, 3), 16, answer_cb, NULL);

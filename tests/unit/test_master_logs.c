@@ -93,7 +93,7 @@ TEST output_is_credited_and_read_back(void)
 	ASSERT(peer_hello(&client));
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
 	ASSERT(ended_jobs(&worker, 5));
-	/* Nothing was written, so nothing can be read. */
+	/* The job wrote nothing, so the log is empty. */
 	ASSERT(read_log(&client, 5, 1, &text, &dropped));
 	ASSERT_EQ_FMT((size_t)0, text.len, "%zu");
 	ASSERT(send_output(&worker, 5, 1, 0, slice_str("one\n")));

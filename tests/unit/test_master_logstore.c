@@ -164,7 +164,7 @@ TEST a_lossless_job_waits_for_room(void)
 	append(LOG_LOSSLESS, 5000, slice_make(bytes, 10000));
 	ASSERT(answered(OP_CREDIT, &credit));
 	ASSERT_EQ_FMT(5000ul, credit.items.at[0].offset, "%lu");
-	/* Pieces that were on their way are ignored, and so is the job's end. */
+	/* Pieces that were sent before the worker knew are ignored, and so is the report of the job's end. */
 	append(LOG_LOSSLESS, 15000, slice_make(bytes, 5000));
 	ASSERT(answered(OP_CREDIT, &credit));
 	ASSERT_EQ_FMT(5000ul, credit.items.at[0].offset, "%lu");

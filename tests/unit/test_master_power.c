@@ -19,7 +19,7 @@ GREATEST_MAIN_DEFS();
 #define PIECE 3000
 
 struct promise {
-	size_t op;                       /* what had been synced before this operation */
+	size_t op;                       /* bytes that had been synced before this operation */
 	uint64_t received[2];
 };
 
@@ -87,7 +87,9 @@ static void record_walk(uint64_t seed)
 		if (dice < 10)
 			sync_file();
 		if (dice >= 95) {
-			/* The master was killed: what it wrote is in the file, but it remembers nothing. */
+			/*
+			 * The master was killed: what it wrote is in the file, but the next master remembers nothing.
+			 */
 			logfile_free(&file);
 			open_file(dir_fd, false);
 			CHECK(file.fd >= 0);

@@ -61,7 +61,7 @@ TEST logs_that_go_during_a_step_are_of_the_next(void)
 	ASSERT_EQ(1, master->inbox.count);
 	ASSERT(is_told(&master->inbox.inputs[0].prune, 1, HERE));
 	prune_stepped(master, &master->inbox.inputs[0].prune);
-	master->pruner->stepping = false;        /* as if the turn of the step were durable */
+	master->pruner->stepping = false;        /* as if the turn of the pruning step had become durable */
 	prune_go(master);
 	ASSERT_EQ(2, master->inbox.count);
 	ASSERT(is_told(&master->inbox.inputs[1].prune, 1 + HERE, 8 * HERE));

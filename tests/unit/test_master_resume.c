@@ -118,17 +118,17 @@ TEST who_comes_back_is_told_what_it_missed(void)
 	ASSERT(watch(&viewer));
 	ASSERT_EQ(0, picture.snapshots + picture.job_rows);
 	ASSERT_EQ(1, picture.deltas);
-	/* The subscription goes on from there. */
+	/* A subscription that was resumed gets later changes too. */
 	ASSERT(cancel(&client, "job8"));
 	while (picture.job_rows == 0)
 		ASSERT(watch(&viewer));
 	ASSERT_EQ(1, picture.job_rows);
 	ASSERT(is_fresh(&client));
-	/* An older mark works too. */
+	/* A subscriber can also resume with an older mark. */
 	ASSERT(come_back(&viewer, QUERY_JOBS, 1, mark));
 	ASSERT(watch(&viewer));
 	ASSERT_EQ(3, picture.job_rows);
-	/* The same for the list of runs and its workers. */
+	/* Resuming works in the same way for the list of runs and the workers. */
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
 	ASSERT(come_back(&viewer, QUERY_RUNS, 0, mark));
 	ASSERT(watch(&viewer));

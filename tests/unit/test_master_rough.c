@@ -19,7 +19,7 @@ TEST silent_peers_are_few_and_not_for_long(void)
 	ASSERT(peer_hello(&late));
 	ASSERT_EQ(ERR_BUSY, peer_error(&silent[0]));
 	peer_close(&late);
-	/* Peers that are already in aren't disturbed. */
+	/* Connections that have sent HELLO aren't disturbed. */
 	ASSERT(peer_query(&other, QUERY_STATUS, 0, "", 0, 0, &snapshot));
 	ASSERT_EQ(ERR_TIMEOUT, peer_error(&silent[LIMIT_CONN_UNAUTH_MAX - 1]));
 	for (size_t i = 0; i < LIMIT_CONN_UNAUTH_MAX; i++) {
@@ -68,7 +68,7 @@ TEST an_inventory_comes_in_parts(void)
 	}
 	ASSERT_EQ_FMT((size_t)3, stopped, "%zu");
 	peer_close(&worker);
-	/* Any other frame in between is an error. */
+	/* A frame that isn't part of the worker's inventory, sent in the middle of it, is an error. */
 	ASSERT(peer_connect(&worker));
 	ASSERT(peer_send(&worker, OP_HELLO, &hello) && peer_send(&worker, OP_HEARTBEAT, &heartbeat));
 	ASSERT_EQ(ERR_NOT_EXPECTED, peer_error(&worker));

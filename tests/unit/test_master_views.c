@@ -26,7 +26,7 @@ GREATEST_MAIN_DEFS();
 struct view {
 	struct map rows;                 /* from kind and number to struct buf: the row's bytes as they came */
 	bool complete;
-	bool back;                       /* it has reconnected and has no answer yet */
+	bool back;                       /* the subscriber has reconnected and got no answer yet */
 	uint64_t mark, older;            /* marks to resume with: the last one, and an earlier one */
 };
 

@@ -201,7 +201,7 @@ TEST who_doesnt_read_is_cut_and_told_anew(void)
 	while (!picture.complete)
 		ASSERT(watch(&viewer));
 	ASSERT_EQ_FMT((unsigned long long)JOBS_MAX, (unsigned long long)picture.jobs, "%llu");
-	/* The subscriber doesn't read while all of this happens. */
+	/* The subscriber doesn't read while all these acts happen. */
 	ASSERT(peer_worker(&worker, "w1", 64, NULL, 0));
 	ASSERT(worker_serve(&worker, JOBS_MAX));
 	do {

@@ -55,7 +55,7 @@ TEST key_file_that_others_may_read_is_refused(void)
 	snprintf(path, sizeof(path), "%s/key", dir);
 	key_make(&key, false, "anna");
 	ASSERT_EQ(ERR_NONE, keyfile_write(path, &key, &error));
-	ASSERT(keyfile_write(path, &key, &error) != ERR_NONE);   /* an existing file is never overwritten */
+	ASSERT(keyfile_write(path, &key, &error) != ERR_NONE);   /* a key isn't written over an existing file */
 	ASSERT_EQ(ERR_NONE, keyfile_read(path, &read, &error));
 	chmod(path, 0604);
 	ASSERT_EQ(ERR_DENIED, keyfile_read(path, &read, &error));

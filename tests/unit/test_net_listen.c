@@ -119,8 +119,8 @@ TEST without_descriptors_it_rests_and_recovers(void)
 	tight = (struct rlimit){ .rlim_cur = (rlim_t)fd, .rlim_max = before.rlim_max };
 	ASSERT_EQ_FMT(0, setrlimit(RLIMIT_NOFILE, &tight), "%d");
 	passes = ev_iteration(loop);
-	ev_run(loop, EVRUN_ONCE);        /* finds no descriptor, and stops accepting for a while */
-	ev_run(loop, EVRUN_ONCE);        /* sleeps until the pause is over */
+	ev_run(loop, EVRUN_ONCE);        /* the listener finds no free descriptor and stops accepting for a while */
+	ev_run(loop, EVRUN_ONCE);        /* the listener sleeps until its pause is over */
 	ev_run(loop, EVRUN_ONCE);
 	ASSERT_EQ_FMT(0, setrlimit(RLIMIT_NOFILE, &before), "%d");
 	ASSERT_EQ_FMT(0, accepted_count, "%d");

@@ -168,7 +168,7 @@ struct foreign {
 	SSL *ssl;
 	struct transport *ours;
 	struct tls_server *server;
-	int result;                      /* result of our side: 0 or -errno */
+	int result;                      /* result of the handshake on titan's side: 0 or -errno */
 	bool done;                       /* the foreign side has finished its handshake */
 };
 
@@ -262,7 +262,7 @@ TEST only_the_pinned_versions_suites_and_groups_are_spoken(void)
 		if (i == 2)
 			SSL_CTX_set1_groups_list(foreign.context, "P-256");
 		meet(&foreign, true);
-		ASSERT_EQ_FMT(i == 3, foreign.done, "%d");         /* with our settings the foreign client gets in */
+		ASSERT_EQ_FMT(i == 3, foreign.done, "%d"); /* with titan's own settings the foreign client gets in */
 		ASSERT_EQ_FMT(i == 3, foreign.result == 0, "%d");
 		part(&foreign);
 	}

@@ -22,7 +22,7 @@
 struct subject {
 	const struct shape *shape;
 	bool is_record;
-	unsigned number;         /* an opcode or an enum record_kind */
+	unsigned number;         /* number of the message or record: an opcode or an enum record_kind */
 };
 
 static struct error error;

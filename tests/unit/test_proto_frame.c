@@ -102,7 +102,7 @@ TEST six_bytes_cant_ask_for_gigabytes(void)
 {
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdd\xff\xff\xff\xff\xc0"));
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdf\xff\xff\xff\xff\xc0"));
-	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdf\x80\0\0\0"));                /* twice this count is 2^32 */
+	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdf\x80\0\0\0"));                /* a map with this count has 2^32 values */
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xc6\xff\xff\xff\xff\xc0"));
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\xdb\xff\xff\xff\xff\xc0"));
 	ASSERT_EQ(ERR_FRAME, CHECK_OF("\x81\x01\xdd\0\0\x10\0"));

@@ -54,7 +54,7 @@ TEST every_setting_is_said_once_its_field_is_set(void)
 		bool one_byte = setting_table[i].type == TYPE_BOOL;
 
 		ASSERT_FALSEm(setting_table[i].field, setting_is_said(&setting_table[i], &spec));
-		/* Texts and lists take 16 bytes: pointer and length. */
+		/* In a specification, texts and lists take 16 bytes: pointer and length. */
 		memset((uint8_t *)&spec + setting_table[i].offset, 1,
 		       one_byte ? 1 : setting_table[i].type == TYPE_U64 || setting_table[i].type == TYPE_I64 ? 8 : 16);
 		ASSERTm(setting_table[i].field, setting_is_said(&setting_table[i], &spec));

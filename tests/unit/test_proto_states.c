@@ -47,7 +47,8 @@ TEST stored_numbers_stay(void)
 TEST some_moves_that_matter(void)
 {
 	ASSERT(state_allows(STATE_RUNNING, EVENT_EXITED_OK, STATE_SUCCEEDED));
-	ASSERT_FALSE(state_allows(STATE_RUNNING, EVENT_CANCEL, STATE_CANCELLED)); /* the job's process is still alive */
+	/* a running job's process is still alive, so a cancel can't end the job at once */
+	ASSERT_FALSE(state_allows(STATE_RUNNING, EVENT_CANCEL, STATE_CANCELLED));
 	ASSERT_FALSE(state_allows(STATE_SUCCEEDED, EVENT_EXITED_FAIL, STATE_FAILED));
 	ASSERT_EQ_FMT(0u, state_targets(STATE_WAITING, EVENT_EXITED_OK), "%x");
 	ASSERT_EQ_FMT(1u << STATE_STOPPING, state_targets(STATE_RUNNING, EVENT_CANCEL), "%x");

@@ -79,7 +79,7 @@ TEST ballast_is_taken_again_with_room_beside_it(void)
 	ASSERT(ballast_take_again(&ballast));
 	ASSERT_STR_EQ(dir, asked);
 	ASSERT_EQ(SIZE, size_held());
-	/* The ballast is given up again, at the same place. */
+	/* The ballast is given up once more, after it was made again at its old place. */
 	ASSERT(ballast_give_up(&ballast));
 	ASSERT(ballast_take_again(&ballast));
 	ASSERT_EQ(SIZE, size_held());

@@ -28,7 +28,7 @@ static const enum content made[NAMES] = {
 };
 
 struct change {
-	enum name from, to;              /* NOWHERE as from: made; as to: removed */
+	enum name from, to;              /* from NOWHERE: the name was made; to NOWHERE: it was removed */
 };
 
 static struct {
@@ -37,7 +37,7 @@ static struct {
 	enum content durable[NAMES];
 	struct change pending[PENDING_MAX];
 	size_t count;
-	struct stat synced;              /* the part file's status at its sync */
+	struct stat synced;              /* status of the part file when it was synced */
 	const char *(*check)(const enum content names[NAMES], bool in_order);
 	const char *problem;
 } disk;

@@ -316,7 +316,7 @@ TEST unfolds_by_key(void)
 	map_put(&unfolded, fold.nodes[1].group, &fold);
 	fold_build(&fold, &graph, &unfolded);
 	ASSERT_EQ(22, fold.count);
-	/* The other group's key is unchanged. */
+	/* Unfolding one group doesn't change the key of the other. */
 	ASSERT_EQ(second, fold.nodes[21].group);
 	ASSERT(fold.nodes[21].folded && !fold.nodes[1].folded);
 	ASSERT_EQ(40, fold.child_start[fold.count]);

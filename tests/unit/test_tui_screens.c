@@ -479,7 +479,7 @@ TEST a_connection_that_is_back_is_resumed(void)
 	lose_and_connect(&fixture);
 	ASSERT_EQ(200, (int)fixture.graph_since);
 	ASSERT_EQ(300, (int)fixture.runs_since);
-	/* More deltas of the same turn follow this one. */
+	/* This delta says that more deltas of the same turn follow. */
 	delta = (struct msg_delta){ .id = fixture.graph_id, .turn = 40 };
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
 	ASSERT(app_loaded(fixture.app));

@@ -33,7 +33,7 @@ static void move_to(int dir_fd, pid_t pid)
 	close(fd);
 }
 
-/* Both functions replace the C library's. */
+/* unlinkat and pidfd_open replace the C library's functions of these names. */
 int unlinkat(int dir_fd, const char *name, int flags)
 {
 	if (busy > 0 && flags & AT_REMOVEDIR) {

@@ -108,7 +108,7 @@ TEST end_of_an_attempt_closes_its_own_channels_alone(void)
 	ASSERT(relay.end && relay.channel == older);
 	ASSERT(expect(OP_DONE, &done));
 	ASSERT(is_closed(fds[0]));
-	/* The other channel still passes on the bytes of its job. */
+	/* The job's other channel still passes bytes on. */
 	ASSERT_EQ(0, io_write_all(fds[1], "more", 4));
 	ASSERT(expect(OP_RELAY, &relay));
 	ASSERT_EQ(newer, relay.channel);
@@ -153,7 +153,7 @@ TEST attempt_has_as_many_connections_as_the_limit(void)
 	fds[LIMIT_RELAY_JOB_MAX] = call();
 	ASSERT(say_hello(fds[LIMIT_RELAY_JOB_MAX], 1, 1));
 	ASSERT_EQ(ERR_BUSY, refusal(fds[LIMIT_RELAY_JOB_MAX]));
-	/* Another attempt has a limit of its own. */
+	/* Another attempt's connections have a limit of their own. */
 	fds[LIMIT_RELAY_JOB_MAX + 1] = call();
 	ASSERT(say_hello(fds[LIMIT_RELAY_JOB_MAX + 1], 1, 2));
 	ASSERT(heard_channel(2) > 0);

@@ -316,7 +316,7 @@ TEST a_keeper_of_jobs_that_die_with_it_stays_one(void)
 	ASSERT(worker_signal(path, 0));
 	ASSERT_FALSE(tree_is_guardian(keeper));
 	go();
-	/* The last of the jobs has ended. */
+	/* The last of the orphaned jobs has ended. */
 	for (int i = 0; i < RIG_WAIT_MS / 5 && !tree_is_guardian(keeper); i++)
 		usleep(5000);
 	ASSERT(rig_accept(rig));
@@ -385,7 +385,7 @@ TEST a_record_that_cant_be_written_is_tried_again(void)
 	do
 		ASSERT(tree_stat(job, &stat));
 	while (stat.state != 'Z');
-	/* The next keeper waits for the job too. */
+	/* After another kill of the keeper, the next one waits for the job too. */
 	ASSERT(kill_keeper());
 	ASSERT(tree_stat(job, &stat));
 	ASSERT_EQ(0, rmdir(path));

@@ -450,7 +450,7 @@ TEST what_cant_be_killed_keeps_its_slot(void)
 		ASSERT(numbers.running <= 2);
 		ASSERT(rig_wait(rig, IPC_NUMBERS, 0, &numbers, sizeof(numbers)));
 	}
-	/* A new link is told of it too. */
+	/* A new link is also told that the attempt can't be killed. */
 	ASSERT(rig_accept(rig));
 	ASSERT(rig_wait(rig, IPC_STUCK, 1, &stuck, sizeof(stuck)));
 	let_go();

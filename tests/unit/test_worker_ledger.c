@@ -364,7 +364,8 @@ TEST next_needs_what_it_asks_for(void)
 	ASSERT_EQ(NULL, plain->asks);
 	ASSERT_EQ(first, ledger_next(ledger, 0));
 	ledger_started(ledger, first);
-	ASSERT_EQ(small, ledger_next(ledger, 0));        /* the small job fits, and goes first */
+	/* the job that asks for less fits into the free resources, and goes first */
+	ASSERT_EQ(small, ledger_next(ledger, 0));
 	end(small, OUTCOME_RECALLED);
 	ASSERT_EQ(plain, ledger_next(ledger, 0));
 	end(first, OUTCOME_EXIT);
@@ -397,7 +398,7 @@ TEST as_many_kinds_are_offered_as_there_may_be(void)
 		offers.at[i] = (struct resource){ .name = { (char)('a' + i) }, .amount = 1, .used = 1 };
 	ledger_offer(ledger, &offers);
 	last = take_asking(1, (char[]){ (char)('a' + LIMIT_RESOURCES_MAX - 1), '\0' }, 1);
-	ASSERT_EQ(last, ledger_next(ledger, 0));         /* at the start nothing of it is in use */
+	ASSERT_EQ(last, ledger_next(ledger, 0)); /* at the start of a ledger none of the worker's resources is in use */
 	PASS();
 }
 

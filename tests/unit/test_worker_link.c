@@ -102,7 +102,7 @@ TEST heartbeats_wait_for_the_keepers_answer(void)
 		 */
 		ASSERT(told(IPC_LEASE, &body));
 		asked_ns = clock_mono_ns();
-		/* Several heartbeats are due meanwhile. */
+		/* Several heartbeats become due in this time. */
 		usleep(50000);
 		tell(IPC_NUMBERS, &numbers, sizeof(numbers));
 		tell(IPC_PONG, NULL, 0);
@@ -202,7 +202,7 @@ TEST what_jobs_share_completes_their_specifications(void)
 	ASSERT(told_spawn(3, 1, 1, "ls\0A=own\0/own", 14));
 	assign_sharing(4, &own, slice_str(""), 2);
 	ASSERT(told_spawn(4, 1, 2, "ls\0A=own\0B=2\0/own", 18));
-	/* The slot has another context from now on. */
+	/* The master fills the slot with another context. */
 	share(0, "/three", "C=3");
 	assign_sharing(5, &plain, slice_str(""), 1);
 	ASSERT(told_spawn(5, 1, 1, "ls\0C=3\0/three", 14));
@@ -326,7 +326,7 @@ TEST output_then_done_then_forgotten(void)
 	tell_exited(3, 7, 0, 0);
 	ASSERT(expect(OP_DONE, &done));
 	ack(3);
-	/* Nothing was written, so no file is mentioned. */
+	/* The job wrote nothing, so the link has no output files to release. */
 	ASSERT(told(IPC_SPOOL_ACK, &body));
 	PASS();
 }
@@ -544,7 +544,7 @@ TEST no_more_than_the_cap(void)
 	tell_exited(1, 5, size, 777);
 	ASSERT_EQ_FMT((uint64_t)LIMIT_LOG_JOB_MAX, drain(true, &done), "%lu");
 	ASSERT(done);
-	/* The end of the output is among them. */
+	/* The end of the output is among the bytes that were sent. */
 	ASSERT_EQ_FMT(size, drain_end[0], "%lu");
 	ASSERT_EQ_FMT((uint64_t)777, drain_end[1], "%lu");
 	PASS();

@@ -123,7 +123,7 @@ TEST tokens_prove_one_attempt(void)
 	token[1] = '3';
 	ASSERT_FALSE(job_token_read(secret, slice_str(token), &job, &epoch));
 	token[1] = '2';
-	/* The token of the same job's next attempt. */
+	/* The token of the same job's next attempt is different and therefore refused. */
 	ASSERT_EQ('3', token[3]);
 	token[3] = '4';
 	ASSERT_FALSE(job_token_read(secret, slice_str(token), &job, &epoch));
@@ -296,7 +296,7 @@ TEST what_proc_says(void)
 		_exit(127);
 	}
 	close(ready[1]);
-	/* The pipe's end closes with the exec. */
+	/* The pipe's write end closes when the child has become the new program. */
 	ASSERT_EQ(0, read(ready[0], &byte, 1));
 	close(ready[0]);
 	ASSERT(tree_mark(pid, "m", &job, &epoch));

@@ -20,15 +20,15 @@ static struct walk {
 	struct spool *spool;
 	struct rand_state rand;
 	enum attempt { NEVER, STARTED, ENDED, ACKED } jobs[JOBS];
-	uint64_t number_of[JOBS];        /* number of the job's result record */
+	uint64_t number_of[JOBS];        /* number of the job's result in the order of results */
 	uint64_t started, results;
 	uint64_t hash;
-	uint64_t history[JOBS * 4];      /* hash of the state after each record */
+	uint64_t history[JOBS * 4];      /* hash of the spool's state after each record */
 	size_t count;
 } walk;
 
 struct mark {
-	size_t op, count;                /* before this operation, count records were written or promised */
+	size_t op, count; /* before this operation of the disk, this many records were written or promised */
 };
 
 static struct mark written[JOBS * 4], promised[JOBS * 4];

@@ -97,7 +97,7 @@ TEST a_new_link_is_told_what_was_given_back(void)
 	ASSERT_EQ_FMT(0ul, started.synced[0], "%lu");
 	rig_send(rig, IPC_ROOM, &room, sizeof(room));
 	ASSERT(used_becomes(7 * MIB));
-	/* The same keeper knows it exactly; another keeper sees it in the file. */
+	/* The same keeper knows exactly what it gave back; another keeper sees that in the file's holes. */
 	ASSERT(rig_accept(rig));
 	ASSERT(rig_started(rig, 1, &started));
 	ASSERT_EQ_FMT(MIB + 100, started.synced[0], "%lu");

@@ -100,7 +100,7 @@ TEST a_moved_workspace_is_no_later_jobs(void)
 	space = space_take(spaces);
 	ASSERT(space && is_sound(space));
 	ASSERT(exists("taken"));
-	/* Another file stands at its place. */
+	/* The job put another file in the place of its own. */
 	give_back(space);
 	for (int round = 0; round < 2; round++) {
 		char name[64], other[64];
@@ -195,7 +195,7 @@ static bool mounted_cb(void)
 	if (!space || !is_sound(space))
 		return false;
 	space_forget(space);
-	/* The next keeper finds all that. */
+	/* The next keeper's spaces find the same leftovers. */
 	spaces_close(spaces);
 	open_spaces();
 	spaces_sweep(spaces);
@@ -250,7 +250,7 @@ TEST a_workspace_that_cant_be_removed_is_put_aside(void)
 	make_immutable("attempts/1", false);
 	ASSERT(sound[0]);
 	ASSERT(sound[1]);
-	/* Later it can be removed. */
+	/* The leftover can be removed once it isn't in use any more. */
 	spaces_sweep(spaces);
 	ASSERT_FALSE(exists("attempts/1"));
 	PASS();

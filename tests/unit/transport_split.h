@@ -21,7 +21,7 @@
 
 #define SPLIT_EACH  (16 * 1024)
 #define SPLIT_PIECE 1021
-#define SPLIT_HELD  5                    /* pieces in a record that is read ahead */
+#define SPLIT_HELD  5                    /* number of pieces in which a record that was read ahead is handed over */
 
 struct split {
 	struct transport transport;

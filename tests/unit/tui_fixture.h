@@ -21,14 +21,14 @@
 
 struct fixture {
 	struct app *app;
-	uint64_t runs_id, graph_id, log_id;      /* ids in the dashboard's requests */
+	uint64_t runs_id, graph_id, log_id;      /* ids in the dashboard's latest requests */
 	uint64_t runs_since, graph_since;
 	uint64_t cancelled[16];
 	struct slice cancelled_jobs[16];
 	char cancelled_names[16][64];
 	size_t cancel_count;
 	uint64_t query_id;                       /* the latest question */
-	enum act_verb verb;                      /* the latest act, with its texts */
+	enum act_verb verb;                      /* the latest act that the dashboard requested, with its texts */
 	char act_text[64], act_target[64], act_digest[16];
 	bool quit;
 };
@@ -217,7 +217,7 @@ static inline void fixture_graph(struct fixture *fixture)
 	qa[0] = count - 1;
 	fixture_job(rows, &count, "publish", STATE_WAITING, qa, 1);
 	msg.jobs.at = rows;
-	/* Two pages, as for a large run. */
+	/* The graph is sent in two pages, as for a large run. */
 	msg.jobs.n = 100;
 	msg.cursor = 100;
 	fixture_give(fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
