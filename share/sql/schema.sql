@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 12;
+PRAGMA user_version = 13;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -118,7 +118,7 @@ CREATE TABLE spec (
 CREATE TABLE job (
 	job INTEGER PRIMARY KEY, -- serial number; the jobs of one submit have consecutive numbers
 	run INTEGER NOT NULL,
-	state INTEGER NOT NULL CHECK (state IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)), -- enum job_state
+	state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 15), -- enum job_state
 	epoch INTEGER NOT NULL, -- epoch of the job's latest attempt
 	round INTEGER NOT NULL,
 	tries INTEGER NOT NULL, -- attempts of the job in this round that may have started

@@ -10,8 +10,8 @@
 #include "proto/states.h"
 #include "store/store.h"
 
-/* In rows.def's CHECK clauses this stands for the numbers of the states, which only the compiler knows. */
-#define STATE_NUMBERS "@states@"
+/* In rows.def's CHECK clauses this stands for the number of the last state, which only the compiler knows. */
+#define LAST_STATE "@last@"
 
 /* One function per table: only inside a function can a typedef name the table's struct for every column. */
 #define TABLE(name, what) \
@@ -76,16 +76,15 @@ static const char *sql_type(enum column_type type)
 
 static void add_check(struct buf *out, const char *check)
 {
-	const char *mark = strstr(check, STATE_NUMBERS);
+	const char *mark = strstr(check, LAST_STATE);
 
 	if (!mark) {
 		buf_add_str(out, check);
 		return;
 	}
 	buf_add(out, check, (size_t)(mark - check));
-	for (int state = 0; state < STATE_COUNT; state++)
-		buf_addf(out, "%s%d", state ? ", " : "", state);
-	buf_add_str(out, mark + strlen(STATE_NUMBERS));
+	buf_addf(out, "%d", STATE_COUNT - 1);
+	buf_add_str(out, mark + strlen(LAST_STATE));
 }
 
 static void add_names(struct buf *out, const struct store_table *table, size_t count)

@@ -129,6 +129,21 @@ TEST what_lived_loads(void)
 	PASS();
 }
 
+TEST a_job_has_a_known_state(void)
+{
+	char text[128];
+
+	fixture_make(STORE_VERSION);
+	for (int state = -1; state <= STATE_COUNT; state++) {
+		snprintf(text, sizeof(text), "UPDATE job SET state = %d; SELECT count(*) FROM job WHERE state = %d", state, state);
+		if (state < 0 || state == STATE_COUNT)
+			ASSERT_EQ_FMT(-2L, sql(box_path, text), "%ld");
+		else
+			ASSERT_GT(sql(box_path, text), 0);
+	}
+	PASS();
+}
+
 TEST each_backup_has_its_name(void)
 {
 	make_version_1();
@@ -261,6 +276,7 @@ SUITE(store_migrate)
 	SET_TEARDOWN(box_teardown_cb, NULL);
 	RUN_TEST(version_1_becomes_todays);
 	RUN_TEST(what_lived_loads);
+	RUN_TEST(a_job_has_a_known_state);
 	RUN_TEST(each_backup_has_its_name);
 	RUN_TEST(what_isnt_version_1_is_left_alone);
 	RUN_TEST(a_damaged_page_is_seen);
