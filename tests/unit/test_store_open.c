@@ -250,7 +250,7 @@ TEST the_schema_says_what_its_columns_are(void)
 
 	store_schema(&sql);
 	text = buf_cstr(&sql);
-	ASSERT(strstr(text, "\tjob INTEGER PRIMARY KEY, -- serial number; jobs of one submit are consecutive\n"));
+	ASSERT(strstr(text, "\tjob INTEGER PRIMARY KEY, -- serial number; the jobs of one submit have consecutive numbers\n"));
 	ASSERT(strstr(text, "\tstate INTEGER NOT NULL CHECK (state BETWEEN 0 AND "));
 	ASSERT(strstr(text, "\tPRIMARY KEY (run, part)\n) STRICT, WITHOUT ROWID;\n"));
 	ASSERT(strstr(text, "\tkey TEXT") == NULL);
