@@ -106,7 +106,7 @@ static int worker_start(int argc, char **argv)
 		case 's':
 			if (!text_parse_u64(slice_str(optarg), &slots) || slots == 0 || slots > LIMIT_SLOTS_MAX)
 				return refuse("--slots: this is no number of slots:", optarg);
-			config.slots = (uint32_t)slots;
+			copy_text(config.slots, sizeof(config.slots), optarg);
 			break;
 		case 'l':
 			if (!text_is_name(slice_str(optarg)) || used + strlen(optarg) + 2 > sizeof(config.labels))

@@ -3,6 +3,8 @@
 
 master_sources = \
 	src/master/answer_page.c \
+	src/master/bridges.c \
+	src/master/bridges.h \
 	src/master/budget.h \
 	src/master/copies.c \
 	src/master/dispatch.h \

@@ -20,6 +20,7 @@
 #include "base/rand.h"
 #include "master/internal.h"
 #include "master/logs.h"
+#include "master/bridges.h"
 #include "master/remote.h"
 
 /* longest delay of a commit while no client waits and no worker's slot is about to run out of jobs */
@@ -77,10 +78,12 @@ void master_serve(struct master *master)
 		 master->options.statedir.cluster, (unsigned long long)totals.generation,
 		 (unsigned long long)totals.boot, (unsigned long long)totals.live_runs,
 		 (unsigned long long)totals.live_jobs);
-	if (master->options.as_of_ms == 0)
+	if (master->options.as_of_ms == 0) {
 		prune_start(master);
-	else
+		bridges_start(master);
+	} else {
 		then_begin(master);
+	}
 	if (master->options.ready_fd >= 0 && io_write_all(master->options.ready_fd, "", 1) < 0)
 		log_warn("the process that started this master no longer waits for it");
 }
@@ -227,6 +230,7 @@ static void finish(struct master *master)
 	arena_free(&master->scratch);
 	if (master->loop) {
 		relay_free_all(master);
+		bridges_stop(master);
 		conn_set_free(master->conns);
 		remote_close(master);
 		if (master->clock_fd >= 0)

@@ -91,6 +91,12 @@ static bool find_key_cb(const char *identity, uint8_t ret_key[TLS_KEY_SIZE], voi
 	return opened;
 }
 
+/* A bridge is for one worker: the key of another one doesn't come in by it. */
+static bool is_other_worker(const struct peer_session *session, const struct identity *identity)
+{
+	return session->only_token[0] != '\0' && (identity->key[0] != 'w' || strcmp(identity->key + 3, session->only_token) != 0);
+}
+
 enum err remote_know(struct peer_session *session, struct error *error)
 {
 	struct master *master = session->master;
@@ -98,7 +104,7 @@ enum err remote_know(struct peer_session *session, struct error *error)
 	struct token_view token;
 
 	if (conn_identity(session->conn, &identity) != 0 || identity.kind != IDENTITY_KEY ||
-	    !valid_token(master, identity.key, &token))
+	    !valid_token(master, identity.key, &token) || is_other_worker(session, &identity))
 		return error_set(error, ERR_DENIED, "the token was removed or has expired");
 	session->principal = (struct principal){
 		.id = principal_number(token.name, &master->owner), .origin = "tls", .roles = token.roles,
@@ -165,6 +171,34 @@ static void accept_cb(int fd, void *owner)
 	snprintf(session->peer, sizeof(session->peer), "%s", name);
 }
 
+static enum err use_server(struct master *master, struct error *error)
+{
+	enum err err = use_key(master, error);
+
+	if (err == ERR_NONE && !master->remote->server)
+		err = tls_server_new(find_key_cb, master, &master->remote->server, error);
+	return err;
+}
+
+void remote_bridge(struct master *master, int fd, const char *worker, const char *token)
+{
+	struct peer_session *session;
+	struct error error;
+
+	if (use_server(master, &error) != ERR_NONE) {
+		log_warn("a bridge to worker %s can't be used: %s", worker, error.text);
+		close(fd);
+		return;
+	}
+	if (!session_has_room(master, true)) {
+		close(fd);
+		return;
+	}
+	session = session_new(master, transport_tls_accept(master->remote->server, fd), &(struct caller){ 0 }, true);
+	snprintf(session->peer, sizeof(session->peer), "the bridge to %.40s", worker);
+	snprintf(session->only_token, sizeof(session->only_token), "%s", token);
+}
+
 static enum err listen_on(struct master *master, const char *address, struct error *error)
 {
 	struct remote *remote = master->remote;
@@ -189,9 +223,7 @@ enum err remote_open(struct master *master, struct error *error)
 
 	if (list[0] == '\0')
 		return ERR_NONE;
-	err = use_key(master, error);
-	if (err == ERR_NONE && !master->remote->server)
-		err = tls_server_new(find_key_cb, master, &master->remote->server, error);
+	err = use_server(master, error);
 	for (; err == ERR_NONE && list[0]; list = end[0] == ',' ? end + 1 : end) {
 		char address[ADDRESS_MAX];
 

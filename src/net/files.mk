@@ -18,10 +18,14 @@ net_sources = \
 	src/net/keyfile.h \
 	src/net/listen.c \
 	src/net/listen.h \
+	src/net/machine.c \
+	src/net/machine.h \
 	src/net/transport.h \
 	src/net/transport_tls.c \
 	src/net/transport_tls.h \
-	src/net/transport_unix.c
+	src/net/transport_unix.c \
+	src/net/wordfile.c \
+	src/net/wordfile.h
 
 net_other = \
 	src/net/README.md

@@ -76,36 +76,50 @@ static enum err keep_key(const char *dir, struct slice text, struct error *error
 	return err;
 }
 
-/* Write the settings that come on stdin, end the worker that runs with others, and start it. */
+/* Put the settings and the key in place, end the worker that runs with others, and start it. */
+static enum err replace(const char *dir, const struct far_config *config, const char *key, struct error *error)
+{
+	struct far_config old;
+	struct error none;
+	enum err err = ERR_NONE;
+
+	if (far_config_read(dir, &old, &none) == ERR_NONE && far_is_served(dir, &old))
+		err = far_stop(dir, &old, false, error);
+	if (err == ERR_NONE)
+		err = far_config_write(dir, config, error);
+	if (err == ERR_NONE && key[0] != '\0')
+		err = keep_key(dir, slice_str(key), error);
+	return err == ERR_NONE ? far_launch(dir, config, error) : err;
+}
+
 static int start(const char *dir)
 {
-	struct far_config config, old;
-	struct error error = { 0 }, none;
 	struct statedir statedir = { .cluster = "" };
-	struct slice key = { 0 };
+	struct error error = { 0 };
+	struct far_config config;
+	char key[FAR_KEY_MAX] = "";
 	struct buf text = { 0 };
 	enum err err = read_settings(&text, &error);
-	int made;
+	int made, lock_fd = -1;
 
 	if (err == ERR_NONE)
-		err = far_config_parse(buf_slice(&text), &config, &key, &error);
+		err = far_config_parse(buf_slice(&text), &config, key, &error);
 	if (err == ERR_NONE) {
 		snprintf(statedir.dir, sizeof(statedir.dir), "%s", dir);
 		made = statedir_make(&statedir);
 		if (made < 0)
 			err = error_state_dir(&error, -made, dir);
 	}
-	if (err == ERR_NONE && far_config_read(dir, &old, &none) == ERR_NONE && far_is_served(dir, &old))
-		err = far_stop(dir, &old, false, &error);
-	if (err == ERR_NONE)
-		err = far_config_write(dir, &config, &error);
-	if (err == ERR_NONE && key.len > 0)
-		err = keep_key(dir, key, &error);
+	if (err == ERR_NONE) {
+		lock_fd = far_lock(dir);
+		err = replace(dir, &config, key, &error);
+	}
+	explicit_bzero(key, sizeof(key));
 	if (text.data)
 		explicit_bzero(text.data, text.len);
 	buf_free(&text);
-	if (err == ERR_NONE)
-		err = far_launch(dir, &config, &error);
+	if (lock_fd >= 0)
+		close(lock_fd);
 	if (err != ERR_NONE)
 		return fail(&error);
 	answer("started", "");
@@ -138,26 +152,28 @@ static int stop(const char *dir, bool now, bool remove)
 {
 	struct far_config config;
 	struct error error = { 0 };
+	int lock_fd = far_lock(dir), result = 0;
 	enum err err = far_config_read(dir, &config, &error);
-	int result;
 
-	if (err != ERR_NONE && remove && access(dir, F_OK) != 0)
-		err = ERR_NONE;          /* it was removed before */
-	else if (err == ERR_NONE)
+	if (err != ERR_NONE && remove && lock_fd < 0) {
+		answer("stopped", "");   /* it was removed before */
+		return 0;
+	}
+	/* First, so that no bridge starts it again. */
+	if (err == ERR_NONE) {
+		snprintf(config.stopped, sizeof(config.stopped), "yes");
+		err = far_config_write(dir, &config, &error);
+	}
+	if (err == ERR_NONE)
 		err = far_stop(dir, &config, now, &error);
+	if (err == ERR_NONE && remove)
+		result = io_remove_tree(AT_FDCWD, dir);
+	if (result < 0)
+		err = error_system(&error, -result, "can't remove %s", dir);
+	if (lock_fd >= 0)
+		close(lock_fd);
 	if (err != ERR_NONE)
 		return fail(&error);
-	if (remove) {
-		result = io_remove_tree(AT_FDCWD, dir);
-		if (result < 0 && result != -ENOENT) {
-			error_system(&error, -result, "can't remove %s", dir);
-			return fail(&error);
-		}
-	} else {
-		config.stopped = true;
-		if (far_config_write(dir, &config, &error) != ERR_NONE)
-			return fail(&error);
-	}
 	answer("stopped", "");
 	return 0;
 }
@@ -170,7 +186,7 @@ static int tell_state(const char *dir)
 	if (far_config_read(dir, &config, &error) != ERR_NONE)
 		answer("state", "absent");
 	else
-		answer("state", far_is_served(dir, &config) ? "running" : config.stopped ? "stopped" : "dead");
+		answer("state", far_is_served(dir, &config) ? "running" : config.stopped[0] ? "stopped" : "dead");
 	return 0;
 }
 
@@ -217,6 +233,8 @@ int far_main(int argc, char **argv)
 			return tell_state(dir);
 		if (strcmp(verb, "bridge") == 0 && argc > 4)
 			return far_bridge(dir, argv[4]);
+		if (strcmp(verb, "check") == 0)
+			return far_check(dir);
 		if (strcmp(verb, "stop") == 0)
 			return stop(dir, false, false);
 		if (strcmp(verb, "end") == 0)

@@ -17,23 +17,29 @@
 #define FAR_KEY        "worker.key"
 #define FAR_BRIDGE     "bridge"          /* the worker's socket for a bridge, in its directory worker/NAME */
 #define FAR_ANSWER     "titan-far "      /* begins each line of an answer; other lines are noise of a shell profile */
-#define FAR_LIST_MAX   4096              /* most bytes of the labels and of the resources, as text */
+#define FAR_LIST_MAX   4096              /* most bytes of the labels, as text */
+#define FAR_KEY_MAX    256
 
 struct far_config {
 	char name[LIMIT_NAME_MAX_LEN + 1];
 	char cluster[LIMIT_NAME_MAX_LEN + 1];
 	char address[ADDRESS_MAX];       /* the master's; BRIDGE_ADDRESS: the master comes by a bridge */
 	char pool[LIMIT_NAME_MAX_LEN + 1];
-	char labels[FAR_LIST_MAX], resources[FAR_LIST_MAX];
-	uint32_t slots;                  /* 0: as many as the machine has cores */
-	bool stopped;                    /* somebody stopped the worker, so a bridge doesn't start it again */
+	char labels[FAR_LIST_MAX];
+	char slots[12];                  /* empty: as many as the machine has cores */
+	char stopped[4];                 /* "yes": somebody stopped the worker, so a bridge doesn't start it again */
 };
 
 /* far_config.c; dir: the worker's own directory */
 
-/* Read lines "WORD VALUE" up to an empty one. ret_key gets the line after the word key; it may be NULL. */
-enum err far_config_parse(struct slice text, struct far_config *ret, struct slice *ret_key, struct error *error);
+/* Read what came on stdin: the settings, and perhaps the worker's key. */
+enum err far_config_parse(struct slice text, struct far_config *ret, char ret_key[FAR_KEY_MAX], struct error *error);
 enum err far_config_read(const char *dir, struct far_config *ret, struct error *error);
+/*
+ * Wait until no other command starts or ends this worker, and keep others waiting until the descriptor is closed. -1: the
+ * directory can't be used; commands go on without it, and fail by themselves.
+ */
+int far_lock(const char *dir);
 enum err far_config_write(const char *dir, const struct far_config *config, struct error *error);
 /* Fill the options of the worker with texts of config and key_path, which must outlive them. */
 void far_options(const char *dir, const struct far_config *config, const char *key_path, struct worker_options *ret);
@@ -54,6 +60,9 @@ enum err far_stop(const char *dir, const struct far_config *config, bool now, st
  * stopped. Prints the nonce on a line of its own before the first byte of the worker.
  */
 int far_bridge(const char *dir, const char *nonce);
+
+/* far_check.c: say how far the worker's own machine gets on the way to the master. Returns an exit status. */
+int far_check(const char *dir);
 
 /* far.c: run a command, whose arguments begin with FAR_WORD. Returns an exit status. */
 int far_main(int argc, char **argv);

@@ -83,25 +83,39 @@ static void pump_both(int socket_fd)
 	}
 }
 
+static int connect_worker(const char *dir, const struct far_config *config, int *ret_fd)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/worker/%s", dir, config->name);
+	return statedir_connect_in(path, FAR_BRIDGE, ret_fd);
+}
+
+/* The worker isn't there: start it, unless it was stopped, or somebody else has started it meanwhile. */
+static enum err start_worker(const char *dir, struct far_config *config, int *ret_fd, struct error *error)
+{
+	int lock_fd = far_lock(dir), result;
+	enum err err = far_config_read(dir, config, error);
+
+	if (err == ERR_NONE && config->stopped[0])
+		err = error_set(error, ERR_UNREACHABLE, "worker %s was stopped", config->name);
+	if (err == ERR_NONE && !far_is_served(dir, config))
+		err = far_launch(dir, config, error);
+	if (err == ERR_NONE && (result = connect_worker(dir, config, ret_fd)) != 0)
+		err = error_system(error, -result, "can't reach worker %s", config->name);
+	if (lock_fd >= 0)
+		close(lock_fd);
+	return err;
+}
+
 static enum err open_worker(const char *dir, int *ret_fd, struct error *error)
 {
 	struct far_config config;
-	char path[PATH_MAX];
 	enum err err = far_config_read(dir, &config, error);
-	int result;
 
-	if (err != ERR_NONE)
+	if (err != ERR_NONE || connect_worker(dir, &config, ret_fd) == 0)
 		return err;
-	snprintf(path, sizeof(path), "%s/worker/%s", dir, config.name);
-	result = statedir_connect_in(path, FAR_BRIDGE, ret_fd);
-	if (result == 0)
-		return ERR_NONE;
-	if (config.stopped)
-		return error_set(error, ERR_UNREACHABLE, "worker %s was stopped", config.name);
-	if (!far_is_served(dir, &config) && (err = far_launch(dir, &config, error)) != ERR_NONE)
-		return err;
-	result = statedir_connect_in(path, FAR_BRIDGE, ret_fd);
-	return result == 0 ? ERR_NONE : error_system(error, -result, "can't reach worker %s", config.name);
+	return start_worker(dir, &config, ret_fd, error);
 }
 
 int far_bridge(const char *dir, const char *nonce)

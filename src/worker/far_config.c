@@ -1,130 +1,104 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* worker.conf of a worker that was put on this machine: a few lines, each a word and its value. */
+/* worker.conf of a worker that was put on this machine: what it is started with, today and after a reboot. */
 #include "worker/far.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 
-#include "base/buf.h"
-#include "base/io.h"
 #include "base/text.h"
+#include "net/wordfile.h"
 
-#define CONF_MAX ((size_t)3 * FAR_LIST_MAX)
+#define FIELDS 7                         /* without the key, which has a file of its own */
 
-static bool take(struct slice value, char *out, size_t size)
+static void fields_of(struct far_config *config, char *key, struct word_field ret[FIELDS + 1])
 {
-	if (value.len >= size || (value.len > 0 && memchr(value.data, '\0', value.len) != NULL))
-		return false;
-	memcpy(out, value.data, value.len);
-	out[value.len] = '\0';
-	return true;
+	const struct word_field fields[FIELDS + 1] = {
+		{ "name", config->name, sizeof(config->name) },
+		{ "cluster", config->cluster, sizeof(config->cluster) },
+		{ "address", config->address, sizeof(config->address) },
+		{ "pool", config->pool, sizeof(config->pool) },
+		{ "labels", config->labels, sizeof(config->labels) },
+		{ "slots", config->slots, sizeof(config->slots) },
+		{ "stopped", config->stopped, sizeof(config->stopped) },
+		{ "key", key, FAR_KEY_MAX },
+	};
+
+	memcpy(ret, fields, sizeof(fields));
 }
 
-static bool is(struct slice word, const char *text)
+static enum err check(const struct far_config *config, const char *what, struct error *error)
 {
-	return slice_eq(word, slice_str(text));
+	uint64_t slots = 0;
+
+	if (text_is_name(slice_str(config->name)) && text_is_name(slice_str(config->cluster)) && config->address[0] != '\0' &&
+	    (config->pool[0] == '\0' || text_is_name(slice_str(config->pool))) &&
+	    (config->slots[0] == '\0' || (text_parse_u64(slice_str(config->slots), &slots) && slots <= LIMIT_SLOTS_MAX)))
+		return ERR_NONE;
+	return error_set(error, ERR_INVALID, "%s: name, cluster, address, pool or slots of the worker are wrong", what);
 }
 
-static bool take_line(struct slice word, struct slice value, struct far_config *ret, struct slice *ret_key)
+enum err far_config_parse(struct slice text, struct far_config *ret, char ret_key[FAR_KEY_MAX], struct error *error)
 {
-	uint64_t number;
+	struct word_field fields[FIELDS + 1];
+	enum err err;
 
-	if (is(word, "name"))
-		return take(value, ret->name, sizeof(ret->name)) && text_is_name(value);
-	if (is(word, "cluster"))
-		return take(value, ret->cluster, sizeof(ret->cluster)) && text_is_name(value);
-	if (is(word, "pool"))
-		return take(value, ret->pool, sizeof(ret->pool)) && text_is_name(value);
-	if (is(word, "address"))
-		return take(value, ret->address, sizeof(ret->address));
-	if (is(word, "labels"))
-		return take(value, ret->labels, sizeof(ret->labels));
-	if (is(word, "resources"))
-		return take(value, ret->resources, sizeof(ret->resources));
-	if (is(word, "slots")) {
-		if (!text_parse_u64(value, &number) || number > LIMIT_SLOTS_MAX)
-			return false;
-		ret->slots = (uint32_t)number;
-		return true;
-	}
-	if (is(word, "stopped")) {
-		ret->stopped = is(value, "yes");
-		return true;
-	}
-	if (is(word, "key") && ret_key != NULL) {
-		*ret_key = value;
-		return true;
-	}
-	return false;
+	fields_of(ret, ret_key, fields);
+	err = words_read(text, fields, FIELDS + 1, "stdin", error);
+	return err == ERR_NONE ? check(ret, "stdin", error) : err;
 }
 
-enum err far_config_parse(struct slice text, struct far_config *ret, struct slice *ret_key, struct error *error)
+static void path_of(const char *dir, char out[PATH_MAX])
 {
-	size_t number = 0;
-
-	*ret = (struct far_config){ .slots = 0 };
-	for (const uint8_t *at = text.data, *end = at + text.len; at < end && *at != '\n';) {
-		const uint8_t *line_end = memchr(at, '\n', (size_t)(end - at)), *space;
-		struct slice line = slice_make(at, (size_t)((line_end ? line_end : end) - at));
-
-		number++;
-		space = memchr(line.data, ' ', line.len);
-		if (space == NULL || !take_line(slice_make(line.data, (size_t)(space - line.data)),
-						slice_make(space + 1, (size_t)(line.data + line.len - space) - 1), ret, ret_key))
-			return error_set(error, ERR_INVALID, "line %zu of the worker's settings can't be understood", number);
-		at = line.data + line.len + (line_end != NULL);
-	}
-	if (ret->name[0] == '\0' || ret->cluster[0] == '\0' || ret->address[0] == '\0')
-		return error_set(error, ERR_INVALID, "the worker's settings lack name, cluster or address");
-	return ERR_NONE;
+	snprintf(out, PATH_MAX, "%s/" FAR_CONF, dir);
 }
 
 enum err far_config_read(const char *dir, struct far_config *ret, struct error *error)
 {
+	struct word_field fields[FIELDS + 1];
 	char path[PATH_MAX];
-	struct buf text = { 0 };
 	enum err err;
-	int result;
 
-	snprintf(path, sizeof(path), "%s/" FAR_CONF, dir);
-	result = io_read_file(AT_FDCWD, path, CONF_MAX, &text);
-	err = result < 0 ? error_system(error, -result, "can't read %s", path) : far_config_parse(buf_slice(&text), ret, NULL, error);
-	buf_free(&text);
-	return err;
+	path_of(dir, path);
+	fields_of(ret, NULL, fields);
+	err = words_read_file(path, fields, FIELDS, error);
+	return err == ERR_NONE ? check(ret, path, error) : err;
 }
 
-static void add_line(struct buf *out, const char *word, const char *value)
+int far_lock(const char *dir)
 {
-	if (value[0] != '\0')
-		buf_addf(out, "%s %s\n", word, value);
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/far.lock", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR)
+		;
+	return fd;
 }
 
 enum err far_config_write(const char *dir, const struct far_config *config, struct error *error)
 {
+	struct far_config copy = *config;
+	struct word_field fields[FIELDS + 1];
 	char path[PATH_MAX];
-	struct buf text = { 0 };
-	int result;
 
-	add_line(&text, "name", config->name);
-	add_line(&text, "cluster", config->cluster);
-	add_line(&text, "address", config->address);
-	add_line(&text, "pool", config->pool);
-	add_line(&text, "labels", config->labels);
-	add_line(&text, "resources", config->resources);
-	buf_addf(&text, "slots %u\n", config->slots);
-	add_line(&text, "stopped", config->stopped ? "yes" : "");
-	snprintf(path, sizeof(path), "%s/" FAR_CONF, dir);
-	result = io_write_file(AT_FDCWD, path, text.data, text.len, 0600);
-	buf_free(&text);
-	return result < 0 ? error_system(error, -result, "can't write %s", path) : ERR_NONE;
+	path_of(dir, path);
+	fields_of(&copy, NULL, fields);
+	return words_write_file(path, fields, FIELDS, error);
 }
 
 void far_options(const char *dir, const struct far_config *config, const char *key_path, struct worker_options *ret)
 {
+	uint64_t slots = 0;
+
+	if (config->slots[0] != '\0')
+		text_parse_u64(slice_str(config->slots), &slots);
 	*ret = (struct worker_options){
-		.name = config->name, .slots = config->slots, .labels = config->labels, .resources = config->resources,
-		.address = config->address, .key_path = key_path, .pool = config->pool, .ready_fd = -1,
+		.name = config->name, .slots = (uint32_t)slots, .labels = config->labels, .address = config->address,
+		.key_path = key_path, .pool = config->pool, .ready_fd = -1,
 	};
 	snprintf(ret->statedir.dir, sizeof(ret->statedir.dir), "%s", dir);
 	snprintf(ret->statedir.cluster, sizeof(ret->statedir.cluster), "%s", config->cluster);

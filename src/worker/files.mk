@@ -16,6 +16,7 @@ worker_sources = \
 	src/worker/far.c \
 	src/worker/far.h \
 	src/worker/far_bridge.c \
+	src/worker/far_check.c \
 	src/worker/far_config.c \
 	src/worker/far_start.c \
 	src/worker/guardian.c \

@@ -13,8 +13,6 @@
 /* The ways to keep a job's processes together, in the order of the command's option. */
 enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };
 
-#define BRIDGE_ADDRESS "@bridge"         /* no address of a host has this form */
-
 struct worker_options {
 	struct statedir statedir;        /* the cluster's directory; the worker's files are in worker/NAME below it */
 	const char *name;

@@ -30,11 +30,11 @@ arrow() {
 	}' $(c_files; tree_files | grep -E '^(src|proto|tui)/.*\.def$')
 }
 
-# The folders of src/cli: show < session < ask < daemon, graph < repl < dash, demo, follow < commands.
+# The folders of src/cli: show < session < ask < daemon, graph, reach < repl < dash, demo, follow < commands.
 cli_arrow() {
 	awk '
 	BEGIN {
-		split("show:1 session:2 ask:3 daemon:4 graph:4 repl:5 dash:6 demo:6 follow:6 commands:7", pairs, " ")
+		split("show:1 session:2 ask:3 daemon:4 graph:4 reach:4 repl:5 dash:6 demo:6 follow:6 commands:7", pairs, " ")
 		for (i in pairs) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] }
 	}
 	FNR == 1 {
