@@ -106,6 +106,8 @@ cli_sources = \
 	src/cli/commands/undo_check.c \
 	src/cli/commands/undo_words.c \
 	src/cli/commands/up.h \
+	src/cli/commands/worker_add.c \
+	src/cli/commands/worker_end.c \
 	src/cli/commands/workers.h \
 	src/cli/daemon/daemon.c \
 	src/cli/daemon/daemon.h \
@@ -145,6 +147,19 @@ cli_sources = \
 	src/cli/graph/plan.h \
 	src/cli/graph/submit.c \
 	src/cli/graph/submit.h \
+	src/cli/reach/failure.c \
+	src/cli/reach/failure.h \
+	src/cli/reach/machines.c \
+	src/cli/reach/machines.h \
+	src/cli/reach/placing.c \
+	src/cli/reach/placing.h \
+	src/cli/reach/placing_steps.c \
+	src/cli/reach/probe.c \
+	src/cli/reach/probe.h \
+	src/cli/reach/program.c \
+	src/cli/reach/program.h \
+	src/cli/reach/ssh_call.c \
+	src/cli/reach/ssh_call.h \
 	src/cli/repl/backslash.c \
 	src/cli/repl/notice.c \
 	src/cli/repl/notice.h \
@@ -204,5 +219,6 @@ cli_sources = \
 cli_other = \
 	src/cli/README.md \
 	src/cli/commands/outputs.def \
+	src/cli/reach/failures.def \
 	src/cli/show/fields.def \
 	src/cli/show/fit.def

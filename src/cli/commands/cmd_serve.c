@@ -63,8 +63,7 @@ int cmd_master(struct cli *cli)
 	return status;
 }
 
-/* Join all labels of the command line, or else those of titan.conf, with commas. */
-static enum err read_labels(struct cli *cli, const char **ret_labels)
+enum err worker_labels(struct cli *cli, const char **ret_labels)
 {
 	const struct invocation *invocation = cli->invocation;
 	struct buf labels = { 0 };
@@ -145,7 +144,7 @@ static enum err read_resources(struct cli *cli, const char **ret_resources)
 
 bool worker_starts(const struct invocation *invocation)
 {
-	return invocation->arg_count > 0 ? strcmp(invocation->args[0], "start") == 0 : settings_renewed();
+	return invocation->arg_count > 0 ? invocation->arg_count == 1 && strcmp(invocation->args[0], "start") == 0 : settings_renewed();
 }
 
 /*
@@ -211,7 +210,7 @@ static int worker_start(struct cli *cli)
 			  options.pool);
 		return cli_fail(cli);
 	}
-	if (read_labels(cli, &options.labels) != ERR_NONE || read_resources(cli, &options.resources) != ERR_NONE ||
+	if (worker_labels(cli, &options.labels) != ERR_NONE || read_resources(cli, &options.resources) != ERR_NONE ||
 	    read_ready_fd(cli, OPT_worker_ready_fd, &options.ready_fd) != ERR_NONE ||
 	    option_choice(cli->invocation, OPT_worker_containment, &containment, &cli->error) != ERR_NONE ||
 	    setting_number_value(cli->invocation, OPT_worker_slots, CONF_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
@@ -232,35 +231,88 @@ static int worker_start(struct cli *cli)
 	return status;
 }
 
-/* Does titan worker ls or rm have this option? */
-static bool is_of_lists(enum option_id id)
+enum worker_use { USE_LIST = 1, USE_START = 2, USE_ADD = 4, USE_STOP = 8, USE_CHANGE = 16 };
+
+/* What the verb that was typed does, as one of enum worker_use. */
+static unsigned use_of(const struct invocation *invocation)
 {
-	return id == OPT_worker_dry || id == OPT_worker_limit || id == OPT_worker_all || id == OPT_worker_name || id == OPT_worker_sort;
+	const char *verb = invocation->arg_count > 0 ? invocation->args[0] : "ls";
+
+	if (worker_starts(invocation))
+		return USE_START;
+	if (strcmp(verb, "add") == 0)
+		return USE_ADD;
+	if (strcmp(verb, "stop") == 0)
+		return USE_STOP;
+	return strcmp(verb, "ls") == 0 || strcmp(verb, "show") == 0 ? USE_LIST : USE_CHANGE;
 }
 
-/* The option of titan worker start that was typed without that verb; NULL: none. */
-static const char *stray_option(const struct invocation *invocation)
+/* The uses that an option has, as bits; it is one of titan worker start unless it stands here. */
+static unsigned uses_of_option(enum option_id id)
 {
+	switch (id) {
+	case OPT_worker_limit:
+	case OPT_worker_all:
+	case OPT_worker_sort:
+		return USE_LIST;
+	case OPT_worker_name:
+		return USE_LIST | USE_START | USE_ADD;
+	case OPT_worker_slots:
+	case OPT_worker_label:
+	case OPT_worker_pool:
+		return USE_START | USE_ADD;
+	case OPT_worker_ssh_config:
+	case OPT_worker_hosts:
+	case OPT_worker_address:
+		return USE_ADD;
+	case OPT_worker_now:
+		return USE_STOP;
+	case OPT_worker_dry:
+		return USE_ADD | USE_STOP | USE_CHANGE | USE_LIST;
+	default:
+		return USE_START;
+	}
+}
+
+/* Refuse an option of another verb. Global options have no row in the command's list. */
+static enum err check_options(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	unsigned use = use_of(invocation);
+
 	for (size_t i = 0; i < invocation->option_count; i++)
-		for (const struct option_info *option = invocation->command->options; option->id != OPT_none; option++)
-			if (option->id == invocation->options[i].id && !is_of_lists(option->id))
-				return option->word;
-	return NULL;
+		for (const struct option_info *option = invocation->command->options; option->id != OPT_none; option++) {
+			unsigned uses = option->id == invocation->options[i].id ? uses_of_option(option->id) : ~0u;
+
+			if (uses & use)
+				continue;
+			if (uses & USE_START)
+				return error_set(&cli->error, ERR_USAGE, "--%s is an option of titan worker start, which runs a worker",
+						 option->word);
+			return error_set(&cli->error, ERR_USAGE, "--%s isn't an option of titan worker %s", option->word,
+					 invocation->arg_count > 0 ? invocation->args[0] : "ls");
+		}
+	return ERR_NONE;
+}
+
+static int start_one(struct cli *cli)
+{
+	return cli->invocation->arg_count == 1 ? worker_start(cli) : workers_start_again(cli);
 }
 
 int cmd_worker(struct cli *cli)
 {
 	static const struct object_verb verbs[] = {
 		{ "ls", 0, 0, "", workers_list }, { "show", 1, 1, "WORKER", workers_show },
-		{ "start", 0, 0, "", worker_start }, { "rm", 1, -1, "the name of a worker that is gone", workers_forget },
+		{ "start", 0, -1, "", start_one }, { "add", 0, -1, "", workers_add },
+		{ "stop", 1, -1, "WORKER", workers_stop }, { "restart", 1, -1, "WORKER", workers_restart },
+		{ "upgrade", 0, -1, "", workers_upgrade }, { "rm", 1, -1, "WORKER", workers_remove },
+		{ "logs", 1, 1, "WORKER", workers_logs }, { "check-net", 1, 1, "WORKER", workers_check_net },
 	};
-	const char *stray = stray_option(cli->invocation);
 
 	if (worker_starts(cli->invocation) && cli->invocation->arg_count == 0)
 		return worker_start(cli);
-	if (stray != NULL && !worker_starts(cli->invocation)) {
-		error_set(&cli->error, ERR_USAGE, "--%s is an option of titan worker start, which runs a worker", stray);
+	if (check_options(cli) != ERR_NONE)
 		return object_usage(cli);
-	}
 	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

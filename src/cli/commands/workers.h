@@ -4,6 +4,9 @@
 #define TITAN_CLI_WORKERS_H
 
 #include "cli/session/cli.h"
+#include "cli/show/records.h"
+
+extern const struct table place_set_table;
 
 /*
  * Does this command become a worker? Without a verb it does so only if a guardian replaces itself by another version.
@@ -11,6 +14,16 @@
 bool worker_starts(const struct invocation *invocation);
 int workers_list(struct cli *cli);
 int workers_show(struct cli *cli);
+int workers_add(struct cli *cli);
+int workers_start_again(struct cli *cli);
+int workers_restart(struct cli *cli);
+int workers_upgrade(struct cli *cli);
+int workers_stop(struct cli *cli);
+int workers_remove(struct cli *cli);             /* from their machines, if they were added; else workers_forget */
+int workers_logs(struct cli *cli);
+int workers_check_net(struct cli *cli);
+/* Join all labels of the command line, or else those of titan.conf, with commas; NULL: none. */
+enum err worker_labels(struct cli *cli, const char **ret_labels);
 int workers_forget(struct cli *cli);             /* removes the workers named after the first argument */
 
 #endif
