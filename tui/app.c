@@ -159,7 +159,8 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		return;
 	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
-		app->frozen_count++; /* frozen: the message is dropped; its data is asked for again after the freeze */
+		/* the screen is frozen: drop the message; its data is asked for again afterwards */
+		app->frozen_count++;
 		return;
 	}
 	switch (op) {

@@ -15,7 +15,7 @@ struct fold_work {
 	uint32_t *child_start, *children;
 	uint32_t *order, *level_start;           /* jobs by level, then by index */
 	size_t levels;
-	uint32_t *like;                          /* the first job with the same group key, or the job itself */
+	uint32_t *like;                          /* the first job that has the same group key, or this job itself */
 	uint64_t *identity; /* key of the job's group; for a job without a group, a number of its own */
 	uint64_t *key;                           /* keys of the possible groups in the present level */
 	uint32_t *stamp;
@@ -187,7 +187,7 @@ static void find_likes(struct fold_work *work)
 	work->stamp = mem_array(work->n + 1, sizeof *work->stamp);
 	for (size_t i = 0; i < work->n; i++) {
 		work->like[i] = (uint32_t)i;
-		/* Make it even, because keys of groups are odd. */
+		/* An even number, because the keys of groups are odd. */
 		work->identity[i] = hash_u64(i) & ~UINT64_C(1);
 	}
 	for (size_t i = 0; i < work->levels; i++) {

@@ -64,7 +64,7 @@ struct tui_graph {                       /* the jobs of one run, by index */
 	size_t count, cap;
 	uint32_t counts[STATE_COUNT];
 	bool complete;                   /* the whole snapshot of the graph has arrived */
-	uint64_t mark;                   /* the mark from which its subscription can be resumed; 0: none */
+	uint64_t mark;                   /* the mark from which the graph's subscription can be resumed; 0: none */
 	uint64_t structure;              /* number that grows when jobs or edges are added */
 	uint64_t failures;               /* number that grows when a job begins or ceases to need attention */
 	struct arena arena;

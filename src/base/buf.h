@@ -15,7 +15,7 @@ struct buf {
 };
 
 void buf_free(struct buf *buf);                          /* frees the memory and leaves an empty buffer */
-void buf_clear(struct buf *buf);                         /* empties the buffer and keeps its memory */
+void buf_clear(struct buf *buf);                         /* empty the buffer and keep its memory for later use */
 /* make room for `extra` bytes after len and return where they begin */
 uint8_t *buf_reserve(struct buf *buf, size_t extra);
 void buf_add(struct buf *buf, const void *data, size_t len);

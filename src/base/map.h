@@ -24,7 +24,7 @@ struct map {                       /* a hash table from numbers to pointers */
 void *map_get(const struct map *map, uint64_t key);
 /* puts a value; an old one of the same key is replaced */
 void map_put(struct map *map, uint64_t key, void *value);
-void *map_remove(struct map *map, uint64_t key);               /* removes an entry; returns its value, or NULL */
+void *map_remove(struct map *map, uint64_t key); /* remove the entry of a key; return its value, or NULL */
 bool map_next(const struct map *map, size_t *cursor, uint64_t *ret_key, void **ret_value);
 /* shrink the table to fit its content; never during an iteration */
 void map_shrink(struct map *map);

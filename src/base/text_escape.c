@@ -87,7 +87,7 @@ bool text_is_hidden(uint32_t code)
 	case UTF8PROC_CATEGORY_CC:
 	case UTF8PROC_CATEGORY_CF:      /* bidirectional controls, joiners, tags */
 	case UTF8PROC_CATEGORY_CS:
-	case UTF8PROC_CATEGORY_CN:      /* unassigned characters: their width is unknown */
+	case UTF8PROC_CATEGORY_CN:      /* a character that Unicode hasn't assigned, whose width is therefore unknown */
 	case UTF8PROC_CATEGORY_ZL:
 	case UTF8PROC_CATEGORY_ZP:
 		return true;

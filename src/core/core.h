@@ -44,7 +44,7 @@ enum input_kind {
 	INPUT_REOPEN,                    /* an act on a run that has left memory; brings the run's rows */
 	INPUT_PRUNE,                     /* remove ended runs, a number of rows in each turn; not answered */
 	INPUT_SHUTDOWN,
-	INPUT_PROGRESS,                  /* a job reports its progress; not durable, and no act */
+	INPUT_PROGRESS,                  /* a job reports its progress; nothing is stored, and no act is recorded */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* the worker's connection closed */
 	INPUT_HEARTBEAT,
@@ -94,7 +94,7 @@ struct input_submit {
 struct input_cancel {
 	uint64_t run;
 	struct slice job;                /* name of the job to cancel; empty: the whole run */
-	uint64_t scope;                  /* what to cancel, as enum cancel_scope */
+	uint64_t scope;                  /* which jobs of the run to cancel, as enum cancel_scope */
 	struct slice own_only;           /* only runs of this owner may be changed; empty: any run */
 };
 
@@ -119,7 +119,8 @@ struct input_set {
 
 struct input_reopen {
 	struct input_act act;            /* the act; for a run that left memory: RETRY, REQUEUE or DISCARD */
-	const struct row *rows;          /* the run's row, then its specification's in order, then its jobs' in order */
+	/* rows of one ended run: its own, then those of its specification, then those of its jobs, each in order */
+	const struct row *rows;
 	size_t row_count;
 	/* the caller's pointer that keeps the rows alive; core ignores the pointer */
 	void *owner;
@@ -179,7 +180,7 @@ struct core_input {
 	enum input_kind kind;
 	uint64_t conn;                   /* connection number from the master: never 0, each larger than all before */
 	uint64_t request;                /* the peer's request id, for the reply */
-	struct actor by;                 /* who asked, if the input is a request of a person or a job */
+	struct actor by;                 /* the person or job that sent the request, if the input is a request */
 	union {
 		struct input_submit submit;
 		struct input_cancel cancel;

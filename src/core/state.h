@@ -71,7 +71,7 @@ struct schedule {
 
 struct vote {
 	uint64_t person;
-	uint8_t digest[SHA256_SIZE];     /* hash of what the person was shown when deciding */
+	uint8_t digest[SHA256_SIZE];     /* hash of what the gate showed to the person who decided */
 };
 
 struct gate {                            /* a job that waits for people: a gate, or unknown */
@@ -79,14 +79,15 @@ struct gate {                            /* a job that waits for people: a gate,
 	uint64_t stamp;                  /* stamp of the timer that is armed; 0: none */
 	struct vote *votes;
 	size_t vote_count, vote_cap;
-	uint8_t digest[SHA256_SIZE];     /* hash of what people are shown; valid while the run has digest_jobs jobs */
+	/* hash of what the gate shows to people; valid while the run has digest_jobs jobs */
+	uint8_t digest[SHA256_SIZE];
 	uint32_t digest_jobs;            /* number of jobs of the run when the digest was computed; 0: not computed */
 };
 
 struct pushback {                        /* a person sent this job back; kept until the job ends */
 	uint64_t job;
 	uint64_t person;
-	uint8_t digest[SHA256_SIZE];     /* hash of what the person was shown when deciding */
+	uint8_t digest[SHA256_SIZE];     /* hash of what the gate showed to the person who pushed the job back */
 	char *reason;
 };
 
@@ -100,7 +101,7 @@ struct serials {                         /* a range of jobs' serial numbers; end
 	uint64_t first, end;
 };
 
-struct pruning {                         /* what is left of a run whose removal, or whose logs' removal, has begun */
+struct pruning {                         /* the remains of a run whose removal, or whose logs' removal, has begun */
 	uint64_t run;
 	bool logs_only;
 	bool logs_gone;                  /* the logs are removed, as the master reported */
@@ -173,7 +174,7 @@ struct core {
 	uint64_t virtual_time;           /* clock of the fair share: virtual time of the latest attempt */
 	uint64_t parked_ready;           /* ready jobs that wait for room at a bound */
 	struct class_order *order;       /* order of classes during placement; else NULL */
-	uint64_t held_ready;             /* ready jobs on hold; they count in no heap */
+	uint64_t held_ready;             /* number of ready jobs on hold, which are in no heap */
 	bool rekey_due;                  /* priorities changed: keys in heaps are outdated */
 	struct candidate *candidates;
 	size_t candidate_cap;

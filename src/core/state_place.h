@@ -30,7 +30,7 @@ struct wants {                           /* requirements of a class for its work
 struct pool {                            /* a pool: a named set of workers; exists since a worker named it */
 	char *name;
 	enum pool_state state;
-	bool durable;                    /* a person set its state, so it has a row */
+	bool durable;                    /* a person set the pool's state, so the pool has a row */
 };
 
 struct key_heap {                        /* heap of ready jobs' keys; stale counts entries of jobs that left */
@@ -192,7 +192,7 @@ struct worker {
 	enum worker_standing standing;
 	int64_t drops_ns[LIMIT_FLAP_DROPS];      /* times of the worker's latest disconnects, in a ring */
 	uint32_t drop_at;
-	int64_t rest_until_ns;           /* the worker flapped: it is passed over until this time */
+	int64_t rest_until_ns;           /* the worker flapped: placement passes over it until this time */
 	bool resting;                    /* the worker couldn't start a job: it gets none until refused_until_ns */
 	uint32_t refused_code;           /* errno of the refused start; 0: none since its last start */
 	uint32_t refusals;               /* number of rests without a started job between them */

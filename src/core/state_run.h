@@ -61,7 +61,7 @@ struct job {
 	uint32_t cause;                  /* index + 1 of the job because of which this job ended; 0: none */
 	union {
 		uint32_t pending;        /* of a waiting job: how many of its parents haven't ended */
-		uint32_t held_at;        /* of an active job: its index in worker->held */
+		uint32_t held_at;        /* of a job with an attempt: index of the job in worker->held */
 	};
 	uint16_t round;
 	uint16_t tries;                  /* attempts in this round that may have started; of a loop, in this pass */
@@ -81,7 +81,7 @@ struct job {
 struct name_index {                      /* open addressing; slot: upper half of the hash, and index + 1 */
 	uint64_t *slots;
 	size_t mask;
-	uint64_t seed;                   /* random, so that nobody can choose colliding names */
+	uint64_t seed;                   /* random, so that nobody can choose names of jobs that collide in the index */
 };
 
 struct extent {                          /* jobs of one submit; never moves in memory */
@@ -131,7 +131,8 @@ struct run {
 	struct blob **parts;
 	uint32_t *part_jobs;
 	uint64_t *part_first;            /* serial number of the part's first job; 0: continues the part before */
-	struct blob **part_context;      /* context of a submit, at its first part; NULL: none, or another part */
+	/* the context of a submit, stored at its first part; NULL: it has none, or this is a later part */
+	struct blob **part_context;
 	uint32_t part_count;
 	uint32_t missing;                /* while loading: jobs of the present submit whose parts are still to come */
 	bool said;                       /* while loading: the rows say how many jobs the submit has */

@@ -13,14 +13,14 @@ enum dag_expr_kind { DAG_CONST, DAG_STATE, DAG_CODE, DAG_NOT, DAG_GATE };
 
 struct dag_expr {
 	enum dag_expr_kind kind;
-	bool value;                      /* of a CONST: its value */
+	bool value;                      /* of a CONST node: the constant's value */
 	bool each;                       /* of a STATE inside a GATE: each job of a fan-out counts separately */
 	bool said;                       /* of a STATE: the state was written and isn't the default */
 	uint32_t parent;                 /* of STATE and CODE: index of the job's name */
 	uint32_t mask;                   /* of a STATE: the set of states that make it true */
 	enum expr_compare compare;       /* of a CODE, or a CONST made of two texts: the comparison */
 	struct slice left, right;        /* of a CONST: the two texts that were compared */
-	bool unequal;                    /* of a NOT: it was written as != */
+	bool unequal;                    /* of a NOT node: it was written with != */
 	uint64_t code;
 	struct dag_spot spot;
 	/* of a GATE: how many parts must be true; 0: all. A NOT has one part and doesn't use this field. */

@@ -61,7 +61,7 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	uint64_t retry_max, backoff_ms;
 	uint64_t priority;               /* priority + 1, if given; 0: not given */
 	uint64_t mode;                   /* enum exec_mode + 1, if given; 0: not given */
-	bool retry_said; /* retry_max was written: its 0 means no retries, even if a default allows some */
+	bool retry_said; /* retry_max was written for the job: then 0 means no retries, even if a default allows some */
 	uint64_t backoff_max_ms;         /* 0: not given */
 	enum dag_jitter jitter;
 	uint64_t retry_on;               /* failures that are retried: bits of enum retry_on; 0: not given */
@@ -81,11 +81,11 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice_list locks;         /* each NAME or NAME=shared */
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no limit */
 	bool group_fail_fast;
-	bool final;                      /* the job runs after all other jobs, including those added later */
+	bool final; /* the job is final: it runs after all other jobs, including those added later */
 	bool always;                     /* the job runs whatever the ends of the jobs that it needs */
 	bool deadline_of_run;            /* the run's deadline is the job's too */
 	bool gate;                       /* the node is a gate: people decide, and there is no command */
-	uint64_t gate_count;             /* number of people who must approve; 0: one */
+	uint64_t gate_count;             /* number of people who must approve the gate; 0: one */
 	struct slice_list gate_from;
 	enum gate_expiry gate_expiry;
 	/* The pipeline file that this job runs as a sub-run; empty: it has a command. */

@@ -25,7 +25,7 @@ enum err demand_amount(const char *name, struct slice text, uint64_t *ret, struc
 enum err demand_add(struct slice_list *list, struct arena *arena, struct slice name, struct slice amount,
 		   struct error *error);
 enum err demand_affinity(struct slice word, uint64_t *ret, struct error *error);
-/* Take from the defaults what placing doesn't set. */
+/* Copy the demands from defaults that placing doesn't set. */
 void demand_default(struct demand *placing, const struct demand *defaults);
 bool demand_any(const struct demand *placing);
 void demand_spec(const struct demand *placing, struct rec_job_spec *spec);

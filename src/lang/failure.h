@@ -11,7 +11,7 @@
 /* The bit of enum retry_on or enum continue_on for this word; 0: there is no such word. */
 uint64_t retry_on_bit(struct slice word);
 uint64_t continue_bit(struct slice word);
-/* Write the words for these bits: "failed, denied". */
+/* Write the words for these bits of enum continue_on, such as "failed, denied". */
 void continue_words(uint64_t bits, struct buf *out);
 bool worker_death_by_name(struct slice word, enum worker_death *ret);
 /* Parse "5s" or "5s..2m"; *ret_last_ms is 0 for the first form. Return NULL, or what is wrong. */

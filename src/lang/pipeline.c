@@ -137,7 +137,7 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 		params[count].name = node->key;
 		params[count].values.at = arena_zalloc(pipe->reader.arena, 1, sizeof(struct slice));
 		params[count].values.n = 1;
-		/* A default can't use other parameters, because their order would matter. */
+		/* The default of a parameter can't use other parameters, because their order would matter. */
 		err = read_param(pipe, node, params[count].values.at);
 		if (err != ERR_NONE)
 			return err;

@@ -12,7 +12,7 @@ struct pipe_job {
 	struct dag_name *name;           /* NULL: this is the section of defaults */
 	const struct tree_node *needs, *when;
 	struct dag_matrix *matrix;       /* NULL: none */
-	struct slice_list env;           /* environment of the job itself; it follows the pipeline's */
+	struct slice_list env;           /* environment variables of the job itself, which follow the pipeline's */
 	size_t wanted_by;                /* index of the last job found to need this one, plus 1; 0: none */
 	bool final;
 };

@@ -14,7 +14,7 @@ struct tree_node {
 	bool plain;                      /* the text has no quotes in the file: ~ and null mean "no value" */
 	struct slice key;                /* key of a node in a map; keys are unique */
 	struct dag_spot key_spot;
-	struct tree_node *next;          /* links: next node in the same list or map */
+	struct tree_node *next;          /* the next node in the same list or map */
 	struct tree_node *first, *last;
 	size_t count;
 };

@@ -90,7 +90,7 @@ struct peer_session {
 	struct askers *askers;           /* the class to which a client belongs; NULL for a worker */
 	/* the session's unanswered queries, in the order in which they came */
 	struct query *asked, *asked_last;
-	struct session_list *list;       /* the list of its class that the session is in; NULL: none */
+	struct session_list *list;       /* the list of sessions with queries in which this session is; NULL: none */
 	struct peer_session *list_prev, *list_next;   /* neighbours in that list */
 	uint64_t sent_before;            /* bytes sent to the peer when line_pressure.c last checked */
 	unsigned still_ticks;            /* number of checks since the peer last read a considerable amount */
@@ -158,7 +158,7 @@ struct query {
 	bool live_only;                  /* query of runs: only runs in memory whose numbers are below the cursor */
 	/* submit key of QUERY_IS_AGAIN; job then has the new run's name, or is empty */
 	uint8_t key[16];
-	bool scoped;                     /* query of runs: only those that the job at the other end may see */
+	bool scoped;                     /* query of runs: only those that the job that asks may see */
 	bool reasons;                    /* RUNS and JOBS: also say why they wait */
 	int64_t since_ms, until_ms;      /* RUNS: submitted at or after since, and before until; 0: any time */
 	enum act_verb verb;              /* QUERY_IS_ACT: verb of the act */
@@ -262,7 +262,7 @@ struct master {
 /* master.c */
 /* Start serving: what loading decided is durable, or can't become durable because the disk is full. */
 void master_serve(struct master *master);
-void master_end(struct master *master, const char *why);         /* finish what is under way, then leave the loop */
+void master_end(struct master *master, const char *why); /* finish what the master has under way, then leave its loop */
 
 /* then.c: a master that shows an earlier time */
 void then_begin(struct master *master);
@@ -326,7 +326,7 @@ void session_refuse(struct peer_session *session, uint64_t id, const struct erro
 void session_send(struct peer_session *session, enum opcode op, const void *msg);
 /* The number of bytes that weren't sent to the session, or may not be sent yet. */
 size_t session_queued(const struct peer_session *session);
-void session_free(struct peer_session *session);      /* free what the session holds; its connection is freed separately */
+void session_free(struct peer_session *session); /* free what the session owns; its connection is freed separately */
 void session_close_all(struct master *master);
 size_t session_count(const struct master *master, enum peer_kind kind);
 

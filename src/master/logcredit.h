@@ -13,7 +13,7 @@ struct file {
 	bool ended;                      /* the attempt has ended: its file is closed and forgotten once it is synced */
 	struct live_tail live_tail;
 	bool complained;
-	struct file *chain;              /* next file of the same job (another attempt) */
+	struct file *chain;              /* the file of another attempt of the same job */
 	struct file *newer, *older;      /* links in the list of files in the order of last use */
 	struct file *touched_next;       /* next in the list of files that have credit to send */
 	bool touched;

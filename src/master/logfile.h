@@ -41,7 +41,7 @@ struct logfile {
 	bool unnoted;                    /* the number dropped has grown since the last note was written */
 	uint64_t note_at; /* place of the note if it is the file's last record; otherwise 0, and has_note is false */
 	bool has_note;
-	struct logpack_facts synced;     /* facts about the log when it was last synced */
+	struct logpack_facts synced;     /* facts about the log as of its last sync */
 	bool broken;                     /* a sync failed: no writing or syncing until logfile_mend succeeds */
 	/* The log is lossless and couldn't be written: bytes after received[] must be sent again. */
 	bool stuck;

@@ -14,7 +14,7 @@
 
 struct logprune {
 	int logs_fd;
-	/* called with each answer, which it takes over */
+	/* called with each answer of the log pruning, which it then owns */
 	void (*answer_cb)(void *arg, struct log_answer *answer);
 	void *arg;
 	struct prune_work *first, *last;

@@ -53,7 +53,7 @@ void logs_stats(struct logs *logs, struct squeeze_stats *ret_stats);     /* get 
 void logs_remove(struct logs *logs, uint64_t run);
 void logs_measure(struct logs *logs);            /* measure the directories of all runs; answered by LOG_MEASURED */
 size_t logs_queued(struct logs *logs);           /* returns the bytes of output waiting to be written */
-size_t logs_queued_by(struct logs *logs, uint64_t conn);         /* the same as logs_queued, for one connection */
+size_t logs_queued_by(struct logs *logs, uint64_t conn); /* like logs_queued, for the output of one connection */
 /* takes the next answer, to be freed with log_answer_free; NULL: there is none */
 struct log_answer *logs_take(struct logs *logs);
 void log_answer_free(struct log_answer *answer);

@@ -32,7 +32,7 @@ struct logs {
 	pthread_cond_t more;
 	struct log_work *first, *last;
 	size_t queued;
-	/* map from a connection to its number of queued bytes, stored as a pointer */
+	/* from a connection to its number of queued bytes, stored as a pointer */
 	struct map queued_by;
 	struct log_answer *answers, *last_answer;
 	struct squeeze_stats stats;      /* recent copy of the thread's statistics */

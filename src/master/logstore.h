@@ -17,7 +17,7 @@ struct credit;
 struct logstore {
 	int dir_fd;
 	size_t fds_max;                  /* most log files open at once */
-	/* called with each answer, which it takes over */
+	/* called with each answer of the log store, which it then owns */
 	void (*answer_cb)(void *arg, struct log_answer *answer);
 	void *arg;
 	int64_t sync_due_ns;             /* when files are to be synced; TIME_NEVER: none needs a sync */
@@ -42,7 +42,8 @@ void logstore_read(struct logstore *logstore, uint64_t conn, const struct msg_lo
 void logstore_ended(struct logstore *logstore, const struct rec_done *items, size_t count);
 /* Close all files of a run whose directory will be removed. */
 void logstore_drop(struct logstore *logstore, uint64_t run);
-void logstore_credit(struct logstore *logstore);       /* give credit for what was appended since the last time */
+/* tell workers how much of their output was appended since the last call */
+void logstore_credit(struct logstore *logstore);
 void logstore_sync(struct logstore *logstore);         /* syncs all log files that need it */
 int64_t logstore_due(const struct logstore *logstore); /* the time at which logstore_wake has work; TIME_NEVER: none */
 void logstore_wake(struct logstore *logstore, bool busy); /* do the work that is due; busy: only work that can't wait */

@@ -25,7 +25,8 @@ struct sub {
 	uint64_t began;                  /* the turn from which on changes are kept for the subscriber */
 	uint64_t told;                   /* mark up to which the subscriber has been sent everything; 0: none */
 	int64_t flushed_ns;
-	struct ids runs, jobs, workers;  /* ids of what changed since the subscriber was last sent changes */
+	/* numbers of the runs, jobs and workers that changed since the subscriber was last sent changes */
+	struct ids runs, jobs, workers;
 	struct sub *next;
 };
 

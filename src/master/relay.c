@@ -134,7 +134,7 @@ enum err on_relay(struct incoming_frame *in)
 		channel_deliver(relay->channel, &msg);
 	else if (msg.job != 0 && !in->master->ending && relay_open(in->session, &msg, &error) != ERR_NONE)
 		refuse(in->session, msg.channel, &error);
-	/* Other frames are late: this channel was closed, and the worker was told. */
+	/* Other frames come too late: this channel was closed, and the worker was told. */
 	return ERR_NONE;
 }
 

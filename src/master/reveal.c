@@ -23,7 +23,7 @@ static struct peer_frames *part_new(struct master_turn *turn, const struct peer_
 {
 	struct peer_frames *last = turn->part_count > 0 ? &turn->parts[turn->part_count - 1] : NULL;
 
-	/* Consecutive frames for the same connection are sent in one piece. */
+	/* Consecutive frames for one connection are sent in one piece. */
 	if (last && last->conn == session->id && !last->close)
 		return last;
 	if (turn->part_count == turn->part_cap) {

@@ -45,7 +45,7 @@ struct squeezing {
 	int to_fd;
 	uint64_t done;                   /* bytes of the plain form packed so far */
 	struct logpack_facts facts;
-	bool complained, busy;           /* busy: one of the run's logs is still being written */
+	bool complained, busy; /* busy: one of the run's logs is still being written, so it is tried again later */
 };
 
 void squeeze_init(struct squeeze *squeeze, int dir_fd,

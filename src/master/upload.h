@@ -36,7 +36,7 @@ struct upload {
 	uint64_t charged;
 	int64_t began_ns, moved_ns;
 	struct sha256 digest;
-	struct upload *next;             /* links: next upload of the same connection */
+	struct upload *next;             /* the next upload of the same connection */
 };
 
 /* Begin an upload. A wrong key, name or job count is refused at once. */

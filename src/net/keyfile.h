@@ -31,7 +31,7 @@ static inline bool key_is_worker(const struct key *key)
 {
 	return key->identity[0] == 'w';
 }
-/* The id without its kind. */
+/* The id of a key without the kind of its holder (t1: or w1:). */
 static inline const char *key_id(const struct key *key)
 {
 	return key->identity + 3;

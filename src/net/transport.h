@@ -23,7 +23,7 @@ enum identity_kind {
 	IDENTITY_KEY                     /* key: the name of the key that the peer has proved to know */
 };
 
-/* the identity of a peer: what the transport itself knows, not what the peer says */
+/* who the peer is, as the transport itself knows it and not as the peer says */
 struct identity {
 	enum identity_kind kind;
 	unsigned uid;

@@ -448,7 +448,7 @@ static struct tls *tls_new(SSL_CTX *context, int fd)
 					     .write_want = TRANSPORT_WRITE };
 	tls->update_after = UPDATE_AFTER;
 	tls->ssl = SSL_new(context);
-	CHECK(tls->ssl && bio);          /* they fail only without memory */
+	CHECK(tls->ssl && bio);          /* these OpenSSL calls fail only if memory runs out */
 	BIO_set_data(bio, tls);
 	BIO_set_init(bio, 1);
 	SSL_set_bio(tls->ssl, bio, bio);

@@ -14,7 +14,7 @@
 
 #define READ_COUNT READ_LIMIT
 
-#define PUT_GROUP 8                      /* rows of a table that one statement puts */
+#define PUT_GROUP 8                      /* number of rows of a table that one SQL statement puts */
 
 struct put_group {                       /* rows of a table that the batch has collected and not written yet */
 	const struct row *rows[PUT_GROUP];

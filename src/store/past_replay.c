@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "store/database.h"
 
-struct before {                          /* one key and its row before a turn */
+struct before {                          /* a key, and its row as it was before a turn */
 	struct row row;
 	bool there;
 	size_t place;                    /* order in which turns recorded rows for the key; the first one counts */
@@ -216,7 +216,7 @@ static enum err table_give(struct past_replay_state *replay, enum row_table tabl
 		} else if (err == ERR_NONE) {
 			before = &replay->befores[(*at)++];
 			if (before->there && table == TABLE_spec)
-				/* take the row from its table, because that one has the graph's body */
+				/* pass on the row of the table, because it has the graph's body */
 				err = row_give(replay, &row, true, error);
 			else if (before->there)
 				err = row_give(replay, &before->row, true, error);

@@ -36,7 +36,7 @@ struct store {
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
 
-	/* fields shared by both threads, under the mutex */
+	/* the fields below are shared by both threads, under this mutex */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	struct ring inbox;               /* outboxes to be committed */

@@ -178,7 +178,7 @@ static void reap(struct guardian *guardian)
 static bool start_keeper(struct guardian *guardian)
 {
 	guardian->started_ns = clock_mono_ns();
-	guardian->restart_ns = guardian->started_ns + NS_PER_S;          /* tried again at this time if fork fails */
+	guardian->restart_ns = guardian->started_ns + NS_PER_S; /* if fork fails, it is tried again at this time */
 	guardian->keeper = fork();
 	if (guardian->keeper == 0) {
 		prctl(PR_SET_NAME, "titan");

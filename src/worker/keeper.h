@@ -52,7 +52,7 @@ struct attempt {
 	uint8_t boot_id[16];             /* boot of the machine in which another keeper started the job */
 	bool other_boot;                 /* the job was started in another boot of the machine than the present one */
 	bool foreign;                    /* another keeper started the job, so a guardian's record tells its end */
-	bool learned;                    /* the guardian's record of its end was found: status and usage are known */
+	bool learned; /* a guardian's record of the attempt's end was found: status and usage are known */
 	bool dies;                       /* the job must die with its keeper, so the next keeper never adopts it */
 	/* limit on kept output; LOG_LOSSLESS: the output comes through pipes, see drain.c */
 	uint64_t log_max;

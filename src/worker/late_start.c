@@ -54,7 +54,7 @@ static void late_done(struct keeper *keeper, struct attempt *attempt)
 	if (attempt->start_fault == 0)
 		attempt->start_fault = fault;
 	if (attempt->start_fault)
-		return;                  /* the start failed: its process ends or has ended */
+		return;                  /* the start has failed: its process ends or has ended */
 	attempt->tried = true;
 	keeper_link_started(keeper, attempt);
 }

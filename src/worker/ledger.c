@@ -12,7 +12,7 @@
 
 struct item {
 	struct ledger_entry entry;       /* must be first: a pointer to an entry is a pointer to its item */
-	struct item *older;              /* next older epoch of the same job */
+	struct item *older;              /* entry of the next older epoch of the same job */
 };
 
 struct phase_list {

@@ -33,7 +33,7 @@ struct stream {                          /* one output file of an attempt: stdou
 	uint64_t sent, received, synced;
 	uint64_t tail;                   /* offset at which the kept end of the output begins; 0: not known yet */
 	uint64_t left_out;               /* bytes before tail that were never sent */
-	uint64_t seen;                   /* size of the file when it was last looked at, while the job runs */
+	uint64_t seen;                   /* size of the file at the last check, while the job runs */
 	/* offsets: bytes before given were given back as a hole; bytes that won't be kept were given back up to cut */
 	uint64_t given, cut;
 	/* offset up to which bytes that won't be kept were sent as live tail or skipped */
@@ -130,7 +130,7 @@ struct link {
 /* Extend the lease: the master has heard what was sent at sent_ns. */
 void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
-void link_beat(struct link *link);                       /* send a heartbeat now, because its content has changed */
+void link_beat(struct link *link); /* send a heartbeat now, because something that it reports has changed */
 void link_keeper_answered(struct link *link);            /* called when a PONG arrived from the keeper */
 
 /* link_bridge.c */

@@ -50,7 +50,7 @@ struct spawn_texts {                     /* the memory that a request points to 
 int spawn_run(const struct spawn_request *request, pid_t *ret_pid, int *ret_status_fd, struct spawner **ret_late);
 
 /* The following functions are for a start that hangs. */
-/* Keep these texts until spawner_finish returns. */
+/* Keep these texts, which the start uses, until spawner_finish returns. */
 void spawner_keep(struct spawner *spawner, struct spawn_texts texts);
 bool spawner_ended(struct spawner *spawner);                     /* true: spawner_finish won't wait */
 /*

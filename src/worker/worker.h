@@ -27,7 +27,7 @@ struct worker_options {
 	 */
 	const char *address, *key_path;
 	const char *pool;                /* the worker's pool; NULL or empty: the default pool */
-	/* only end what an earlier worker of this name left running, then exit; no link */
+	/* end what an earlier worker of this name left running, then exit; start no link */
 	bool end_jobs;
 	/*
 	 * descriptor that gets one byte when the worker is connected, or with end_jobs when all jobs have ended; -1:

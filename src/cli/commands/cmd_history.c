@@ -13,7 +13,7 @@
 #include "cli/show/records.h"
 #include "cli/show/row_words.h"
 
-#define HISTORY_LIMIT 50                 /* entries for people, if they don't say how many */
+#define HISTORY_LIMIT 50                 /* entries that titan history prints to people without --limit */
 #define PORTION 1000
 
 static const struct column history_columns[] = {

@@ -78,7 +78,7 @@ struct shown_run {
 	const struct rec_job_row *jobs;
 	size_t job_count;
 	int64_t now_ms;
-	const bool *wanted;              /* for each job, whether it is shown; NULL: all are */
+	const bool *wanted;              /* for each job of the run, whether to print it; NULL: print all */
 };
 
 /* Add the rows of one portion, from this job on. */

@@ -7,7 +7,7 @@
 #include "cli/commands/listing.h"
 #include "cli/session/cli.h"
 
-extern const struct listing_options approvals_options;            /* for both lists of titan approvals */
+extern const struct listing_options approvals_options; /* the list options of titan approvals, for its two lists */
 enum err decisions_list(struct cli *cli, uint64_t run);          /* prints the decisions of a run; 0: of all runs */
 /* Get the decisions on one job, newest first. */
 enum err decisions_of(struct cli *cli, const struct selector *selector, struct rec_decision **ret, size_t *ret_count);

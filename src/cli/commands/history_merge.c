@@ -13,7 +13,7 @@
 #include "cli/commands/decisions.h"
 #include "cli/show/row_words.h"
 
-struct history_list {                    /* one of the master's lists, read a page at a time */
+struct history_list { /* one of the master's lists (acts, runs, pruned runs), read a page at a time */
 	struct msg_query query;
 	struct msg_snapshot page;
 	struct arena arena;
@@ -117,7 +117,7 @@ static enum err newest_run(struct history_merge *merge, struct history_facts *re
 	return err;
 }
 
-struct merged_run {                      /* the next run: its row, the act that submitted it, or both */
+struct merged_run {                      /* the next run to list: its row, the act that submitted it, or both */
 	struct history_facts facts;
 	struct history_list *from;       /* list of the run's row; NULL: the run is no longer known */
 	const struct rec_act_row *submit;        /* NULL: no kept act submitted the run */

@@ -17,13 +17,13 @@ struct history_facts {                   /* facts about a run; run 0: nothing is
 	struct slice name, owner, schedule;
 	enum run_state state;
 	int64_t submitted_ms, ended_ms;
-	int64_t pruned_ms;               /* time of pruning; 0: it wasn't pruned */
+	int64_t pruned_ms;               /* time at which the run was pruned; 0: it wasn't */
 	struct slice pruned_by;          /* person who pruned the run; empty: a rule of the master did */
 };
 
 struct history_entry {
 	int64_t wall_ms;
-	bool is_act, is_decision;        /* both false: a run whose submitting act isn't kept */
+	bool is_act, is_decision;        /* both false: the entry is a run whose submitting act isn't kept */
 	struct rec_act_row act;
 	struct rec_decision decision;
 	struct history_facts facts;      /* if the entry is the start of a run: facts about that run */

@@ -90,7 +90,7 @@ static void word_add(struct buf *text, const char *word)
 	buf_add_str(text, quote ? "'" : "");
 }
 
-/* The command as it was typed, without --limit. */
+/* The command as the person typed it, without --limit, to suggest it with another limit. */
 static void command_again(const struct cli *cli, const struct listing *listing, struct buf *text)
 {
 	const struct invocation *invocation = cli->invocation;

@@ -11,7 +11,7 @@
 #include "proto/limits.h"
 
 #define RECONNECT_MS 60000
-#define ASKED_MOST   256                 /* most logs that are asked again in one tick */
+#define ASKED_MOST   256                 /* most logs of running jobs that are read again in one tick */
 
 static void take_run(struct many *many, const struct rec_run_row *row)
 {

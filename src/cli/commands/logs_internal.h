@@ -55,7 +55,7 @@ struct lines_of {                        /* unfinished lines of one attempt */
 struct line_sink {
 	struct cli *cli;
 	const struct logs_options *options;
-	bool marked;                     /* begin each line with its job; not for a single job */
+	bool marked;                     /* begin each line with the name of its job, unless there is only one job */
 	bool with_run;                   /* begin the mark with the run's number */
 	size_t width;                    /* width of the widest mark, up to MARK_WIDEST */
 	struct buf out;

@@ -26,7 +26,7 @@ struct attempt_log {
 	struct lines_of lines;
 	struct logged_job *job;          /* NULL: the job has a newer attempt */
 	bool over;
-	int64_t ended_ms;                /* end of the attempt; 0: it runs */
+	int64_t ended_ms;                /* when the attempt ended; 0: it runs */
 	uint64_t out_bytes;
 	int64_t over_ns;                 /* when the end was first seen */
 };
@@ -40,7 +40,7 @@ struct many {
 	struct log_merge merge;
 	struct logged_job **jobs;        /* with follow: jobs by index; NULL: not wanted, or not known yet */
 	size_t job_count, job_room;
-	struct attempt_log **logs;       /* logs that aren't read to their ends */
+	struct attempt_log **logs;       /* logs of attempts that aren't read to their ends yet */
 	size_t log_count, log_room, asked;
 	/* numbers of jobs whose logs are gone, of jobs that are sub-runs, and of all jobs seen */
 	uint64_t pruned, subruns, seen;
@@ -59,7 +59,7 @@ struct attempt_log *many_log_begin(struct many *many, struct logged_job *job);
 void many_log_free(struct attempt_log *log);
 void many_free(struct many *many);
 
-/* logs_start.c: skip what is older than wanted: whole logs, or their beginnings. */
+/* logs_start.c: skip output that is older than wanted: whole logs, or their beginnings. */
 enum err many_seek_start(struct many *many);
 
 /* logs_many.c */

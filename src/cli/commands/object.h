@@ -8,7 +8,7 @@
 struct object_verb {
 	const char *word;
 	int least, most;                 /* number of arguments after the verb; most < 0: any number */
-	const char *needs;               /* those arguments in error texts, such as "NAME" */
+	const char *needs;               /* the verb's arguments as named in error texts, such as "NAME" */
 	/* the verb's arguments start at invocation->args[1], or at args[0] if no verb was typed */
 	int (*run_cb)(struct cli *cli);
 };

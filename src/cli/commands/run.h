@@ -21,7 +21,8 @@ enum run_source {                        /* the places that jobs can come from *
 /* Find the one source that was given. The errors say which file can't be run and why. */
 enum err run_source_read(struct cli *cli, enum run_source *ret);
 
-enum err run_check_usage(struct cli *cli, enum run_source source);       /* Refuse options that exclude each other. */
+/* Refuse options of titan run that exclude each other. */
+enum err run_check_usage(struct cli *cli, enum run_source source);
 /* Read the options that are defaults for jobs without settings of their own. */
 enum err run_read_defaults(struct cli *cli, enum run_source source, struct job_defaults *defaults);
 enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE]);

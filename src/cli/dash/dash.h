@@ -25,7 +25,8 @@ struct dash_options {                    /* options as typed; NULL: not given */
 	const char *clock;               /* fixed time for the dumped picture, such as 2026-11-18T14:02:30Z */
 	bool exit_idle;                  /* --exit-after=idle: leave when all requested data is drawn */
 	struct session *session;         /* session in which commands typed after : run */
-	const char *cluster;             /* cluster that those commands are about; NULL: the default one */
+	/* name of the cluster for commands typed after : in the dashboard; NULL: the default one */
+	const char *cluster;
 };
 
 /* Return the exit status; error is set if it isn't 0. */

@@ -6,7 +6,7 @@
 #include "cli/session/cli.h"
 #include "proto/message.h"
 
-#define FAILURES_KEPT 10                 /* jobs whose output is shown; others are counted */
+#define FAILURES_KEPT 10                 /* failed jobs whose output is printed; further ones are only counted */
 #define FAILURE_LINES 10                 /* lines of output shown for each job */
 
 /* Print the run's failed jobs and the end of their output on standard error. Prints nothing with -q or --json. */

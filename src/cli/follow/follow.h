@@ -21,7 +21,7 @@ struct follow_options {
 	bool passing;                    /* the run will soon be deleted: suggest no next command */
 };
 
-void follow_say(struct follow *follow, const char *text);        /* print a line among those of the run */
+void follow_say(struct follow *follow, const char *text);        /* print a line between the lines about the run */
 
 /* Check that a template, if there is one, fits the rows that follow_run prints. */
 enum err follow_check(struct cli *cli);

@@ -23,7 +23,7 @@ enum show_mode { SHOW_LINES, SHOW_SCREEN, SHOW_ROWS, SHOW_OUTPUT, SHOW_NOTHING }
 struct follow_output;
 
 struct followed_job {                    /* what is known about a job and what was shown of it; owns its strings */
-	struct rec_job_row row;          /* its slices point to the texts below; its lists are empty */
+	struct rec_job_row row; /* the job's latest row; its slices point to the texts below, and its lists are empty */
 	char *name;
 	char *worker;
 	char *progress;                  /* the text that the job reported with its progress */

@@ -56,7 +56,8 @@ static enum err count_fan(struct into *into, struct slice stem, uint64_t first, 
 static enum err find_cb(void *arg, struct slice name, struct dag_found *ret, struct error *error)
 {
 	struct into *into = arg;
-	struct error kept = into->cli->error; /* a query overwrites cli->error, so its old text is kept and restored */
+	/* a query of the master overwrites cli->error, so its old text is kept and restored */
+	struct error kept = into->cli->error;
 	char first_name[LIMIT_NAME_MAX_LEN + 8];
 	struct rec_job_row row;
 	enum err err = ask_one(into, name, &row);

@@ -27,7 +27,7 @@ void picture_free(struct picture *picture);
 void picture_name(const struct picture *picture, uint32_t node, struct buf *out);
 /* Draw the graph as lanes that fit the terminal. */
 void picture_lanes(const struct picture *picture, const struct look *look, struct buf *out);
-/* Write it in the language of Graphviz. */
+/* Write the graph in the language of Graphviz. */
 void picture_dot(const struct picture *picture, struct buf *out);
 
 #endif

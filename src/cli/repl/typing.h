@@ -29,7 +29,7 @@ void typing_start(const char *prompt);   /* show the prompt and take keys; does 
 void typing_stop(void);                  /* give the terminal back to a command that is about to run */
 /* Print lines above the prompt and a new prompt below them; the typed line is kept. Either may be NULL. */
 void typing_tell(const char *lines, const char *prompt);
-void typing_clear(void);                 /* Ctrl-C: forget what was typed */
+void typing_clear(void);                 /* Ctrl-C was pressed: drop the line that is being typed */
 void typing_resize(void);
 void typing_suspend(void);               /* Ctrl-Z */
 

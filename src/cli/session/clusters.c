@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files of clusters on other machines. */
+/* Reads and writes the files that name clusters on other machines. */
 #include "cli/session/clusters.h"
 
 #include <dirent.h>

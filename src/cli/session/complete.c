@@ -155,7 +155,7 @@ static const struct {
 };
 
 static const struct {
-	const char *option;              /* options with this ARGUMENT, if it is only NAME; NULL: all */
+	const char *option; /* options whose ARGUMENT this is, because it is only NAME; NULL: all options */
 	enum complete_of of;
 } known_options[] = {
 	{ "cluster", COMPLETE_CLUSTERS }, { "tenant", COMPLETE_TENANTS }, { "pool", COMPLETE_POOLS },
@@ -274,7 +274,7 @@ static void complete_value(const struct option_info *option, struct completion *
 	ret->jobs = has_word(option->argument, "JOB");
 }
 
-/* Is the word one of the choices a|b|c? */
+/* Is the word one of the choices in a pattern such as a|b|c? */
 static bool among(const char *choices, const char *word)
 {
 	size_t len;

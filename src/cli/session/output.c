@@ -14,7 +14,7 @@
 
 struct error_place {
 	const char *file;
-	uint64_t line, column;           /* both count from 1 */
+	uint64_t line, column;           /* line and column of the error, both counted from 1 */
 };
 
 /* Print the error as JSON. place: the error's place in a parsed text, or NULL. */

@@ -20,7 +20,7 @@ struct session {
 	struct sink out, err;
 	int in_fd;                       /* typed or piped input; -1: none */
 	bool asks;                       /* a person can answer questions */
-	bool utf8;                       /* both sinks can show UTF-8 */
+	bool utf8;                       /* both outputs of the session can show UTF-8 */
 	bool interrupts;                 /* Ctrl-C ends the running command, never this process */
 	bool expanded;                   /* print each field of a row on a line of its own */
 };
@@ -42,7 +42,7 @@ struct completion {
 	enum complete_of of;             /* the kind of names that the caller must add */
 	bool jobs;                       /* if names of runs are added, RUN/JOB is allowed too */
 	const char *begun;               /* the part of the last word to complete; points into the words given */
-	const char *front;               /* text before it in the same word, such as --file= */
+	const char *front;               /* text before the completed part in the same word, such as --file= */
 	size_t front_len;
 	const char *cluster;             /* the cluster that the words name; NULL: none */
 };

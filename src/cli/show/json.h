@@ -15,7 +15,7 @@ struct json {
 	unsigned depth;
 	char closer[JSON_DEPTH];         /* '}' or ']' of each open level */
 	bool any[JSON_DEPTH];            /* the level already has a member */
-	bool keyed;                      /* a key was written and its value wasn't yet */
+	bool keyed;                      /* an object's key was written, and its value must follow */
 };
 
 void json_begin(struct json *json, struct buf *out);

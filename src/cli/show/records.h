@@ -81,7 +81,7 @@ enum err records_sort(struct records *records, const char *key, struct error *er
 void records_keep(struct records *records, size_t rows);
 size_t records_rows(const struct records *records);
 
-/* Drop all rows; their arena may then be reset, and new rows may be added. */
+/* Drop all rows of the records. Their arena may then be reset, and new rows may be added. */
 void records_clear(struct records *records);
 
 /* Check that the template fits these columns. Call this before anything is printed. */

@@ -60,7 +60,7 @@ void context_complete(struct slice bytes, enum job_kind kind, struct arena *aren
 {
 	struct rec_run_context context;
 
-	/* Other kinds of jobs have no directory. */
+	/* Only jobs that run a process on a worker have a directory and an environment. */
 	if (bytes.len == 0 || !(KIND_BIT(kind) & FOR_WORK))
 		return;
 	CHECK(record_decode(REC_run_context, &bytes, arena, &context, NULL) == ERR_NONE);

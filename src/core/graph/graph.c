@@ -65,7 +65,8 @@ static enum err job_edges_add(struct builder *builder, const struct rec_job_spec
 		builder->edges[builder->edge_count++] = parent << TRIGGER_BITS | trigger;
 		extent->child_start[parent - extent->start + 1]++;
 		builder->backward |= parent > job->index;
-		job->pending++;          /* count only parents of the same submit; later_add counts earlier ones */
+		/* count only parents of the same submit; later_add counts parents that the run already had */
+		job->pending++;
 	}
 	return ERR_NONE;
 }

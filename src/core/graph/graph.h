@@ -9,7 +9,7 @@
 struct standing;
 
 /* admit.c */
-struct run_origin {                      /* what began a run that no person submitted: a schedule or a job */
+struct run_origin {                      /* the schedule or job that began a run, if no person submitted it */
 	const char *schedule;
 	const struct job *job;           /* the job whose sub-run the new run is */
 	struct slice name;
@@ -23,7 +23,7 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 		    struct run **ret_run, struct error *error);
 
 /* context.c: directory and environment that jobs share */
-const char *env_fault(const struct slice_list *env);     /* returns what is wrong with an environment, or NULL */
+const char *env_fault(const struct slice_list *env); /* return what is wrong with an environment, or NULL: nothing */
 /* checks an encoded run_context record; empty bytes are fine */
 enum err context_check(struct slice bytes, struct error *error);
 /* Merge a context into the specification of a job of this kind. */
@@ -169,7 +169,7 @@ static inline bool child_next(struct child_walk *walk, uint32_t *ret_edge)
 
 struct run *run_find(const struct core *core, uint64_t number);
 struct job *job_find(const struct core *core, uint64_t serial);
-void run_add(struct core *core, struct run *run);        /* add a run with all its extents to the lists */
+void run_add(struct core *core, struct run *run);        /* add a run with all its extents to the core's lists */
 void extent_add(struct core *core, struct extent *extent);       /* add an extent to the directory */
 /* Does no other job have the extent's serial numbers? */
 bool directory_free(const struct core *core, const struct extent *extent);

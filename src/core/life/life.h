@@ -56,9 +56,9 @@ void job_judge(struct core *core, struct job *job, enum outlook outlook, uint32_
 void job_due(struct core *core, struct job *job);
 void jobs_tell_children(struct core *core);              /* tell children of the jobs that ended, breadth first */
 
-/* kind.c: what core does with a job, by kind */
+/* kind.c: one struct for each kind of job, which says what core does with such a job */
 struct kind_ops {
-	bool worker;                     /* workers run this kind; else its jobs begin at a turn's end (hooks.def) */
+	bool worker; /* workers run jobs of this kind; false: they begin at the end of a turn (hooks.def) */
 	bool in_bounds;                  /* jobs of this kind count in the bounds of run and fan-out */
 	bool in_share;                   /* jobs of this kind count in the tenant's bound */
 };

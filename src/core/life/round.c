@@ -18,7 +18,7 @@
 struct round_opening {
 	struct core *core;
 	struct run *run;
-	bool only;                       /* RETRY_ONLY: reopen no other ended job */
+	bool only;                       /* RETRY_ONLY: reopen the named jobs, and no other ended job */
 	uint32_t *at;                    /* indices: the jobs asked for, then descendants */
 	size_t count;
 };

@@ -258,7 +258,8 @@ static enum err gate_push_back(struct core *core, const struct input_act *act, s
 			  (int)act->target.len, (const char *)act->target.data);
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}
-	if (!state_terminal(job->state))         /* the job wasn't skipped again as in its last round */
+	/* the job now has another end than in its last round, in which it was skipped */
+	if (!state_terminal(job->state))
 		pushback_add(core, job, act->principal, digest, act->text);
 	decision = decision_put(core, act, gate, VERDICT_PUSHED_BACK);
 	decision->round = gate->round - 1;

@@ -115,7 +115,7 @@ static void held_adopt(struct core *core, struct job *job, enum attempt_phase ph
 {
 	job->flags |= JOB_HELD;
 	if (phase == PHASE_ENDED)
-		return;                  /* the attempt has ended: its result follows in DONE */
+		return;                  /* the held attempt has ended: its result follows in DONE */
 	if (job->state == STATE_STOPPING) {
 		attempt_stop_send(core, job);
 		return;
@@ -146,7 +146,7 @@ static void held_returned(struct core *core, struct worker *worker, struct job *
 static void held_stop(struct core *core, const struct worker *worker, const struct rec_held *held)
 {
 	if (held->phase == PHASE_ENDED)
-		/* the attempt has ended: its result follows in DONE, is acknowledged and ignored */
+		/* the held attempt has ended: its result follows in DONE, is acknowledged and ignored */
 		return;
 	outbox_frame(core->outbox, worker->conn, OP_STOP)->stop = (struct rec_stop){
 		.job = held->job, .epoch = held->epoch, .grace_ms = 0,

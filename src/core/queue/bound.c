@@ -229,7 +229,7 @@ void bound_offer(struct core *core, struct bound *bound)
 {
 	if (bound->stand_count == 0 || bound_full(bound))
 		return;
-	/* Offer exclusive waiters first: they may keep out jobs that would share the lock. */
+	/* Offer the lock first to jobs that want it alone: they may keep out jobs that would share it. */
 	stands_offer(core, bound, false);
 	if (bound->kind == BOUND_LOCK)
 		stands_offer(core, bound, true);

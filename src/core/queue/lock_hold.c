@@ -174,7 +174,7 @@ static enum err lock_take(struct core *core, const struct input_set *input, stru
 		hold->due_ms = set->span_ms ? due_after(core, (int64_t)set->span_ms) : 0;
 	hold_row_put(core, hold, false);
 	hold_arm(core, hold);
-	bound_offer(core, &lock->bound);         /* offer the lock: it may have become shared */
+	bound_offer(core, &lock->bound);         /* offer the lock to waiting jobs: it may have become shared */
 	*ret_fence = hold->fence;
 	return ERR_NONE;
 }

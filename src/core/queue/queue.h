@@ -84,7 +84,7 @@ void locks_free(struct core *core);
 /* Must a job with this key wait for the lock? */
 bool lock_blocked(const struct core *core, const struct lock *lock, bool shared, uint64_t key);
 uint64_t lock_first_alone(const struct core *core, const struct lock *lock);
-void locks_offer(struct core *core); /* offer locks again if workers serve other classes than before */
+void locks_offer(struct core *core); /* offer locks again to waiting jobs if workers serve other classes than before */
 bool lock_sane(const struct lock *lock);
 uint64_t locks_hash(const struct core *core);
 

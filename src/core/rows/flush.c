@@ -90,7 +90,7 @@ static void jobs_flush(struct core *core)
 
 static void run_end(struct core *core, struct run *run)
 {
-	run->submitted_ms = run_submitted_ms(core, run);        /* the submit time, by the same clock as the end */
+	run->submitted_ms = run_submitted_ms(core, run); /* the run's submit time, by the same clock as its end */
 	/* ended_ms 0 would mean that the run is live */
 	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;
 	run->held = false;

@@ -24,8 +24,9 @@ struct outgoing {
 		struct msg_welcome welcome;
 		struct msg_heartbeat heartbeat;
 		struct msg_quit quit;
-		struct rec_assign assign;    /* an item of ASSIGN; its spec is valid until the turn ends */
-		struct msg_context context;  /* a CONTEXT frame; its bytes are valid until the outbox is cleared */
+		/* an item of an ASSIGN frame; its specification is valid until the turn ends */
+		struct rec_assign assign;
+		struct msg_context context;  /* a CONTEXT frame, whose bytes are valid until the outbox is cleared */
 		struct rec_stop stop;        /* an item of STOP */
 		struct rec_attempt recall;   /* an item of RECALL */
 		struct rec_attempt ack;      /* an item of ACK */
@@ -55,16 +56,17 @@ struct outbox {
 	struct outbox *next;             /* next outbox in the queue in which the owner puts it */
 };
 
-/* empties an outbox and keeps its memory; a zeroed struct is an empty outbox */
+/* empty an outbox and keep its memory for later use; a zeroed struct is an empty outbox */
 void outbox_clear(struct outbox *outbox);
-void outbox_free(struct outbox *outbox);         /* empties an outbox and frees its memory */
+void outbox_free(struct outbox *outbox);         /* empty an outbox and free its memory */
 /* adds a zeroed row, which the caller fills */
 struct row *outbox_row(struct outbox *outbox, enum row_table table);
 void outbox_own(struct outbox *outbox, struct row *row);         /* copy the row's texts into the outbox's arena */
 /* adds a zeroed frame, which the caller fills */
 struct outgoing *outbox_frame(struct outbox *outbox, uint64_t conn, enum opcode op);
 void outbox_changed(struct outbox *outbox, enum changed_kind kind, uint64_t id, uint64_t run);
-struct slice outbox_hold(struct outbox *outbox, struct blob *blob); /* keep a blob alive; returns its bytes */
+/* keep a blob alive until the outbox is cleared; returns its bytes */
+struct slice outbox_hold(struct outbox *outbox, struct blob *blob);
 
 /*
  * The order of reveals. Turns go to the store in order, and a turn is revealed when it and all before it are durable.

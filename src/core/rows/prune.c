@@ -269,7 +269,7 @@ static void room_take(uint64_t *room, uint64_t rows)
 	*room -= least(rows, *room);
 }
 
-/* Keep what people may still ask about the run. */
+/* Put the row that keeps what people may still ask about a pruned run. */
 static void facts_put(struct core *core, const struct row_run *run, struct slice person)
 {
 	struct row *row = outbox_row(core->outbox, TABLE_pruned_run);

@@ -57,7 +57,7 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 	}
 	key_id(id, submit->principal, submit->key);
 	schedule_keep_key(core, schedule, id, submit->digest);
-	/* Runs belong to the person who submitted the graph, from now on. */
+	/* From now on, runs of the schedule belong to the person who submitted this graph. */
 	schedule->principal = submit->principal;
 	mem_free(schedule->owner);
 	schedule->owner = mem_text(submit->owner);

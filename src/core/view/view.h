@@ -102,10 +102,10 @@ uint64_t view_token(const struct core *core, uint64_t cursor, struct rec_token_r
 #define TOKEN_USE_MS     (60 * INT64_C(1000))    /* uses within this time of the last one aren't recorded */
 #define TOKEN_SECRET_MAX 128             /* most bytes of a sealed secret */
 
-struct token_view {                      /* what the master needs in order to know a peer by its token */
+struct token_view {                      /* what the master must know about a token to identify a peer */
 	char name[LIMIT_NAME_MAX_LEN + 1];
 	role_set roles;
-	int64_t made_ms;                 /* when its secret was made */
+	int64_t made_ms;                 /* when the token's secret was made */
 	int64_t expires_ms;              /* UTC; 0: never */
 	int64_t used_ms;
 	uint8_t secret[TOKEN_SECRET_MAX];        /* as sealed by the master */

@@ -110,7 +110,7 @@ void lock_tell(const struct core *core, const struct lock *lock, const struct jo
 
 	if (job)
 		buf_addf(words, "the job needs lock %s%s: ", lock->name, lane_shares(job_lane(job), &lock->bound) ? ", shared" : "");
-	if (more == 0) {                 /* no holder, so nobody is kept out either */
+	if (more == 0) {                 /* nobody holds the lock, so it keeps nobody out */
 		buf_add_str(words, "nobody has it");
 		return;
 	}

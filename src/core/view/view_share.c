@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows for people of what jobs share: tenants and concurrency groups. */
+/* Rows about tenants and concurrency groups, for people. */
 #include "core/view/internal.h"
 
 #include "core/queue/queue.h"
