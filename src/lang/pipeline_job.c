@@ -234,7 +234,7 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 	return err;
 }
 
-/* ---- a whole job ---- */
+/* ---- reading a whole job ---- */
 
 static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {

@@ -40,7 +40,7 @@ static struct slice with_number(struct pipe *pipe, struct slice name, uint64_t n
 	return with_text(pipe, name, behind);
 }
 
-/* ---- keys of a job ---- */
+/* ---- keys of a job about groups and locks ---- */
 
 /* Read NAME, or a map with two keys, the first of which gives the name. */
 static enum err item_keys(struct pipe *pipe, const struct tree_node *node, const char *const words[2], const char *what,

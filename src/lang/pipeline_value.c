@@ -256,7 +256,7 @@ enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const ch
 	return ERR_NONE;
 }
 
-/* ---- what texts mean ---- */
+/* ---- values that are written as text ---- */
 
 enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t least, uint64_t most, uint64_t *ret)
 {

@@ -14,7 +14,7 @@
 
 #define SAID_MAX 256                     /* most bytes of a peer's error text in the log */
 
-/* ---- acts and questions ---- */
+/* ---- requests: acts and queries ---- */
 
 /* Refuse a job name that is longer than any job can have: cut short, it could match another job. */
 static bool name_too_long(struct slice job, struct error *error)

@@ -276,7 +276,7 @@ void logstore_ended(struct logstore *logstore, const struct rec_done *items, siz
 	}
 }
 
-/* ---- work that can wait ---- */
+/* ---- work that the log store delays ---- */
 
 static bool release_cb(void *arg, uint64_t run, uint64_t job, uint64_t epoch)
 {

@@ -187,7 +187,7 @@ void prune_go(struct master *master)
 		;
 }
 
-/* ---- answers to the pruner ---- */
+/* ---- answers of store and logs to the pruner ---- */
 
 void prune_answer(struct master *master, struct store_query *answer)
 {

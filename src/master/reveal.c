@@ -73,7 +73,7 @@ void reveal_error(struct master *master, struct master_turn *turn, uint64_t conn
 	reveal_add(master, turn, conn, OP_ERROR, &msg);
 }
 
-/* ---- what the core sends ---- */
+/* ---- encoding the frames that the core sends ---- */
 
 static int compare_cb(const void *a, const void *b)
 {
@@ -202,7 +202,7 @@ void reveal_outbox(struct master *master, struct master_turn *turn)
 		at += encode_next(master, turn, order + at, count - at);
 }
 
-/* ---- when the turn is durable ---- */
+/* ---- sending the frames when the turn is durable ---- */
 
 void reveal_send(struct master *master, struct master_turn *turn)
 {

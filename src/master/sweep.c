@@ -146,7 +146,7 @@ void sweep_measure(struct sweep *sweep, struct log_answer *answer)
 		sweep->log_bytes += sweep->sizes[i].bytes;
 }
 
-/* ---- which runs go ---- */
+/* ---- choosing the runs to prune ---- */
 
 static bool too_old(const struct sweep *sweep, int64_t wall_ms)
 {

@@ -85,7 +85,7 @@ enum err past_prepare(struct database *database, struct error *error)
 	return err;
 }
 
-/* ---- cache of the rows that were written last ---- */
+/* ---- cache of recently written rows ---- */
 
 static void entries_clear(struct past *past)
 {

@@ -29,7 +29,7 @@ struct past_replay_state {
 	void *arg;
 };
 
-/* ---- reading the later turns ---- */
+/* ---- reading the changes of later turns ---- */
 
 static int compare_slices(struct slice a, struct slice b)
 {
@@ -150,7 +150,7 @@ static enum err number_read(struct database *database, const char *sql, int64_t 
 	return err;
 }
 
-/* ---- giving the rows ---- */
+/* ---- passing on the rows of the earlier turn ---- */
 
 static bool is_of_live_run(const struct past_replay_state *replay, const struct row *row)
 {

@@ -96,7 +96,7 @@ void callers_relay(struct link *link, const struct msg_relay *msg)
 		}
 }
 
-/* ---- which attempt is calling ---- */
+/* ---- finding the attempt that made the connection ---- */
 
 static enum err may_speak(const struct link *link, struct slice token, uint64_t *ret_job, uint64_t *ret_epoch,
 			  struct error *error)

@@ -26,7 +26,7 @@ struct seat {                            /* a worker with the jobs that it got s
 	bool kept;                       /* the worker may be reserved for a large job */
 };
 
-/* ---- what the master knows of workers ---- */
+/* ---- what the master knows about workers ---- */
 
 void oracle_heard(struct sim_world *world, const struct event *event)
 {
@@ -191,7 +191,7 @@ static uint64_t least_busy(const struct sim_world *world, const struct seat *sea
 	return waits ? seats[at].firm : seats[at].held;
 }
 
-/* ---- which is better ---- */
+/* ---- comparing two workers ---- */
 
 static bool is_overloaded(const struct sim_world *world, uint32_t at, uint64_t busy)
 {

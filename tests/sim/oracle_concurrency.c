@@ -64,7 +64,7 @@ static uint32_t limit_of(const struct sim_world *world, unsigned group)
 	return limit ? limit : 1;
 }
 
-/* ---- what is decided, durable or not ---- */
+/* ---- checks of decided turns, durable or not ---- */
 
 static bool was_added(const struct outbox *outbox, uint64_t serial)
 {

@@ -108,7 +108,7 @@ static void letters_rest(struct sim_world *world)
 
 const struct oracle_check oracle_letters = { .row = letters_row, .rest = letters_rest };
 
-/* ---- what people do with dead letters ---- */
+/* ---- dead letters that people requeue or discard ---- */
 
 static const struct rec_job_spec *dead_job(struct sim_world *world, const struct sim_graph *graph)
 {

@@ -6,7 +6,8 @@
  */
 #include "oracle.h"
 
-#define REBOOT_MS 10                     /* the clocks are read in whole milliseconds, before and after the reboot */
+/* tolerance: clocks are read in whole milliseconds, before and after the reboot */
+#define REBOOT_MS 10
 
 static bool has(enum job_state state)
 {

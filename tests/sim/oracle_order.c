@@ -123,7 +123,7 @@ static bool is_better(const struct waiting *a, const struct waiting *b)
 					     a->serial < b->serial);
 }
 
-/* ---- what the best job lacks ---- */
+/* ---- resources that the best job lacks ---- */
 
 static struct oracle_worker *only_worker(struct sim_world *world, const struct rec_job_spec *spec)
 {

@@ -41,7 +41,7 @@ static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 	return false;
 }
 
-/* ---- what people set ---- */
+/* ---- workers and pools as people set them ---- */
 
 /*
  * Mark the worker's assigned jobs as carried over: they were assigned when it offered more than now, so they may wait

@@ -157,7 +157,7 @@ static void count_runs(struct sim_world *world, struct passage *passage, uint32_
 	}
 }
 
-/* ---- what people did to the schedule ---- */
+/* ---- people's acts on the schedule ---- */
 
 static void said(struct sim_world *world, struct passage *passage, const struct sim_act *act, uint64_t count)
 {

@@ -258,7 +258,7 @@ int mkdirat(int dir_fd, const char *name, mode_t mode)
 	return result;
 }
 
-/* ---- what a cut leaves ---- */
+/* ---- the files that a power cut leaves ---- */
 
 static inline void files_reset(void)
 {

@@ -458,7 +458,7 @@ TEST follow_tells_of_tries_and_what_a_person_has_to_look_at(void)
 	PASS();
 }
 
-/* ---- what comes from outside ---- */
+/* ---- text from jobs and peers is escaped ---- */
 
 /* Does the text consist of visible ASCII characters and newlines only? */
 static bool is_clean(struct buf *text)

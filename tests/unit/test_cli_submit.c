@@ -129,7 +129,7 @@ TEST two_submits_have_two_keys_unless_one_is_given(void)
 	PASS();
 }
 
-/* ---- what is said of every job ---- */
+/* ---- options for every job of the run ---- */
 
 TEST options_of_run_are_those_of_every_job(void)
 {
@@ -173,7 +173,7 @@ TEST again_and_into_name_their_run(void)
 	PASS();
 }
 
-/* ---- what doesn't go together ---- */
+/* ---- options that exclude each other ---- */
 
 TEST words_that_dont_go_together_are_refused(void)
 {

@@ -244,7 +244,7 @@ TEST run_says_what_is_left_to_do(void)
 	PASS();
 }
 
-/* ---- how long, how it looks ---- */
+/* ---- durations and states of jobs ---- */
 
 TEST span_is_that_of_the_latest_attempt(void)
 {
@@ -279,7 +279,7 @@ TEST look_of_a_job_tells_a_hold_a_first_delay_and_a_dead_letter(void)
 	PASS();
 }
 
-/* ---- the next step ---- */
+/* ---- the command suggested as next step ---- */
 
 TEST next_step_of_a_decision_is_the_command_for_it(void)
 {

@@ -10,7 +10,7 @@
 
 #define TURNS 240
 
-/* ---- rows as bytes, in the order of the bytes ---- */
+/* ---- rows as bytes, sorted by them ---- */
 
 struct said {
 	struct buf *at;
@@ -235,7 +235,7 @@ TEST rows_of_every_turn_come_back(void)
 	PASS();
 }
 
-/* ---- of a core ---- */
+/* ---- past turns of a real core ---- */
 
 static struct store *core_store;
 

@@ -272,7 +272,7 @@ static void put_disk(size_t cut, enum power_loss loss, struct rand_state *rand)
 	put_mark(cut);
 }
 
-/* ---- what must hold ---- */
+/* ---- promises checked after a cut ---- */
 
 struct loaded {
 	struct core *core;

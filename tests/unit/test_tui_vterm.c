@@ -168,7 +168,7 @@ TEST cells_arrive(bool ascii)
 		if (fixture.graph_id && i == 3)
 			fixture_graph(&fixture);
 	}
-	/* A fresh drawing gives the same cells as the differences gave. */
+	/* Drawing the picture from scratch gives the same cells as drawing only its differences. */
 	fresh = terminal_new(100, 30);
 	screen_redraw(screen);
 	screen_render(screen, &grid, &bytes);

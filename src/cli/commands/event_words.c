@@ -65,7 +65,7 @@ uint64_t event_classes(struct slice words)
 	return classes;
 }
 
-/* ---- what happened ---- */
+/* ---- words for what happened in an event ---- */
 
 /* One word for what happened: the job's new state, or what happened to another object. */
 static const char *what_word(const struct rec_event_row *row)

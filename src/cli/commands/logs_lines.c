@@ -50,7 +50,7 @@ static enum colour mark_colour(struct slice name)
 	return colours[sum % (sizeof(colours) / sizeof(colours[0]))];
 }
 
-/* ---- a line in each style ---- */
+/* ---- writing a log line in each style ---- */
 
 /* There are many lines, so they aren't made of records; their fields are those of this table all the same. */
 static const struct column log_line_columns[] = {

@@ -141,7 +141,7 @@ enum err run_read_key(struct cli *cli, uint8_t key[SUBMIT_KEY_SIZE])
 	return ERR_NONE;
 }
 
-/* ---- which options go together ---- */
+/* ---- options that exclude each other ---- */
 
 static bool changes_jobs(const struct invocation *invocation)
 {

@@ -27,7 +27,7 @@ struct drawing {
 	struct buf *out;
 };
 
-/* ---- a line ---- */
+/* ---- writing one line of the picture ---- */
 
 /* Add a text as far as it fits; it must be escaped already. */
 static void add(struct drawing *drawing, struct slice text, const struct state_info *face)

@@ -188,7 +188,7 @@ static void link_event(struct terminal *terminal, bool ready)
 	}
 }
 
-/* ---- what is typed ---- */
+/* ---- typed text and its completion ---- */
 
 static void move_to_cluster(struct terminal *terminal)
 {

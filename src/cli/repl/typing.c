@@ -58,7 +58,7 @@ static void remember(const char *text)
 	buf_free(&kept);
 }
 
-/* ---- a line has been entered ---- */
+/* ---- a typed line was entered ---- */
 
 static void line_cb(char *line)
 {

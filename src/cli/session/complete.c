@@ -95,7 +95,7 @@ const char *complete_script(const char *shell)
 	return strcmp(shell, "fish") == 0 ? fish_script : NULL;
 }
 
-/* ---- what the tables know ---- */
+/* ---- completions from the tables ---- */
 
 static void offer(struct completion *ret, const char *word, size_t len, const char *help)
 {
@@ -144,7 +144,7 @@ static void offer_options(struct completion *ret, const struct option_info *opti
 	}
 }
 
-/* ---- what others know ---- */
+/* ---- completions that need a master or files ---- */
 
 static const struct {
 	const char *word;                /* placeholder in the pattern of a command or the ARGUMENT of an option */
@@ -211,7 +211,7 @@ static enum complete_of command_means(const struct command_info *command, const 
 	return word_means(word);
 }
 
-/* ---- the words typed ---- */
+/* ---- reading the typed words ---- */
 
 static const struct option_info *option_of(const struct option_info *options, const char *word)
 {

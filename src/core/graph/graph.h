@@ -23,7 +23,7 @@ enum err submit_run(struct core *core, const struct input_submit *submit, const 
 		    struct run **ret_run, struct error *error);
 
 /* context.c: directory and environment that jobs share */
-const char *env_fault(const struct slice_list *env); /* return what is wrong with an environment, or NULL: nothing */
+const char *env_fault(const struct slice_list *env); /* the fault of a job's environment, or NULL */
 /* checks an encoded run_context record; empty bytes are fine */
 enum err context_check(struct slice bytes, struct error *error);
 /* Merge a context into the specification of a job of this kind. */

@@ -25,7 +25,7 @@ static uint64_t least(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
-/* ---- what is left to delete ---- */
+/* ---- rows of pruned runs left to delete ---- */
 
 /* Return the index of the first entry with this number or a higher one. */
 static size_t pruning_place(const struct core *core, uint64_t number)

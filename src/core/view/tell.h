@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sentences about locks and gates that other parts of core need as well. */
+/* The sentence about who has a lock, which other parts of core need as well. */
 #ifndef TITAN_CORE_VIEW_TELL_H
 #define TITAN_CORE_VIEW_TELL_H
 
