@@ -188,7 +188,7 @@ struct page {                            /* extents with serial numbers in this 
 };
 
 struct submit_key {
-	uint8_t id[24];                  /* principal and submit key together */
+	uint8_t id[24];                  /* number of the principal, followed by the submit key */
 	uint8_t digest[32];
 	uint64_t run;
 	uint64_t by_run;                 /* number of the run whose job submitted this; 0: a person submitted it */

@@ -144,7 +144,7 @@ static void keeper_ended(struct guardian *guardian, int status)
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || !guardian->again)) {
 		guardian->ending = true;
 		guardian->exit_status = WEXITSTATUS(status);
-		/* So the next guardian can start while the last orphans still run. */
+		/* Unlock, so that the next guardian can start while the last orphans still run. */
 		flock(guardian->lock_fd, LOCK_UN);
 		drop_ready(guardian, false);
 		if (guardian->orphans.n > 0)

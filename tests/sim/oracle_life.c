@@ -49,7 +49,7 @@ static void life_start(struct sim_world *world, const struct oracle_start *start
 		world_fail(world, "I4: job %u may start once, and starts again", serial);
 	if (start->spec->mode == EXEC_EXCLUSIVE && job->live > 0 && !job->on_paused)
 		world_fail(world, "I5: job %u may run once at a time, and starts beside itself", serial);
-	/* otherwise a parent began another round, and the job doesn't wait for it */
+	/* a loose job doesn't wait for a parent that began another round */
 	if (!(start->row->flags & ROW_JOB_LOOSE))
 		start_needs(world, start);
 }

@@ -104,7 +104,7 @@ TEST overload_begins_at_900_permille(void)
 		struct rig *rig = rig_new();
 		struct graph graph = { 0 };
 
-		/* Once with one class of jobs, and once with two. */
+		/* The queue is checked once with one class of jobs, and once with two. */
 		graph_job(&graph, "nobodys", "")->labels = words(rig, kinds ? "gpu" : "");
 		graph_job(&graph, "other", "");
 		rig_submit(rig, &graph);

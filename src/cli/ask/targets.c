@@ -27,7 +27,7 @@ struct filter {
 	struct slice name, worker;       /* name and worker of the job; empty: any */
 	struct slice run_name, owner, tenant;
 	bool of_jobs;                    /* the condition is on jobs, not on runs alone */
-	bool finer;                      /* a condition is on more than the state of jobs */
+	bool finer;                      /* a condition asks for more than the state of jobs */
 };
 
 struct search {
