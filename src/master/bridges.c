@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The directory is watched, so a machine gets its bridge as soon as its file is there. An ssh process that ends is started
- * again after a pause, which doubles up to a minute while it fails. What a remote shell prints before the worker is
- * skipped up to the nonce on a line of its own.
+ * The directory "machines" is watched, so a machine gets its bridge as soon as its file appears. An ssh process that
+ * ends is started again after a pause, which doubles up to a minute while ssh fails. Output of a remote shell before
+ * the worker's is skipped, up to the nonce on a line of its own.
  */
 #include "master/bridges.h"
 
@@ -27,26 +27,26 @@
 #include "master/remote.h"
 #include "net/machine.h"
 
-#define AT_ONCE       8                  /* most logins under way: sshd drops callers beyond ten */
-#define NOISE_MAX     65536              /* most bytes before the nonce */
+#define AT_ONCE       8                  /* most logins under way: sshd refuses more than ten */
+#define NOISE_MAX     65536              /* most bytes of shell output before the nonce */
 #define GREETING_LINE 128
-#define SAID_MAX      400                /* how much of the end of stderr is kept */
+#define SAID_MAX      400                /* number of bytes kept of the end of ssh's stderr */
 #define GREETING_S    60.
 #define PAUSE_FIRST_S 1.
 #define PAUSE_MAX_S   60.
-#define LASTED_NS     (60 * NS_PER_S)    /* a bridge that lived this long is made again at once */
+#define LASTED_NS     (60 * NS_PER_S)    /* a bridge that has lasted this long is made again at once */
 #define NONCE_BYTES   16
 
 struct bridge {
 	struct bridge *next;
 	struct master *master;
 	struct machine machine;
-	bool listed;                     /* its file was there at the last look */
-	bool due;                        /* to be started as soon as there is room */
-	pid_t pid;                       /* of ssh; 0: none runs */
-	int pidfd, fd, err_fd;           /* fd: our end of stdin and stdout; -1 once the session has it */
+	bool listed;                     /* the machine's file existed when the directory was last read */
+	bool due;                        /* ssh must be started as soon as fewer logins are under way */
+	pid_t pid;                       /* pid of ssh; 0: it doesn't run */
+	int pidfd, fd, err_fd;           /* fd: our end of ssh's stdin and stdout; -1 once the session owns it */
 	char nonce[2 * NONCE_BYTES + 1];
-	char line[GREETING_LINE];            /* the line that is being read, as far as it fits */
+	char line[GREETING_LINE];            /* the line of shell output that is being read, as much of it as fits */
 	size_t line_len, noise;
 	char said[SAID_MAX + 1];
 	size_t said_len;
@@ -150,7 +150,7 @@ static void late_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 
 /* ---- its beginning ---- */
 
-/* stderr is read for ever, so that the other side never blocks on it; its end is kept for the log. */
+/* Read ssh's stderr to its end, so that the other side never blocks on it, and keep its last bytes for the log. */
 static void says_cb(struct ev_loop *loop, struct ev_io *io, int events)
 {
 	struct bridge *bridge = io->data;
@@ -195,7 +195,7 @@ static void greeting_cb(struct ev_loop *loop, struct ev_io *io, int events)
 	char byte;
 
 	(void)events;
-	/* A byte at a time: what follows the nonce belongs to the session. */
+	/* Read one byte at a time, because the bytes after the nonce belong to the session. */
 	while (bridge->noise < NOISE_MAX) {
 		ssize_t count = recv(bridge->fd, &byte, 1, MSG_DONTWAIT);
 		int fd = bridge->fd;
@@ -331,7 +331,7 @@ static struct bridge *bridge_new(struct master *master)
 	return bridge;
 }
 
-/* Compare what decides how ssh gets to the worker. */
+/* Does ssh reach both machines in the same way? Then the bridge need not be made again. */
 static bool is_same(const struct machine *a, const struct machine *b)
 {
 	return strcmp(a->destination, b->destination) == 0 && strcmp(a->ssh_config, b->ssh_config) == 0 &&

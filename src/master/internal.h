@@ -80,7 +80,8 @@ struct peer_session {
 	bool remote;                     /* the connection came over TLS from another machine */
 	char peer[PEER_NAME_MAX];        /* address of a peer on another machine */
 	char token[LIMIT_TOKEN_ID_MAX + 1];      /* id of the token whose secret the peer proved to have; empty: none */
-	char only_token[LIMIT_TOKEN_ID_MAX + 1]; /* id of the only token that the peer may have; empty: any */
+	/* id of the only token that the peer of this connection may use; empty: any */
+	char only_token[LIMIT_TOKEN_ID_MAX + 1];
 	int64_t token_made_ms, expires_ms;       /* when the token's secret was made; when it expires, 0: never */
 	uint64_t own_run;                /* run of the attempt that made the connection */
 	unsigned paused;                 /* reasons why the session isn't read, bits of enum pause_why */
@@ -208,7 +209,7 @@ struct master {
 	struct map sessions;
 	size_t unauthenticated[2]; /* number of connections that haven't sent HELLO: from this machine, from others */
 	struct remote *remote;
-	struct bridges *bridges;         /* connections that ssh makes to workers; NULL: not serving */
+	struct bridges *bridges;         /* bridges to workers; NULL: the master doesn't serve yet */
 	uint64_t next_conn;
 	struct upload *uploads;          /* uploads under way, on all connections */
 	struct ev_timer upload_timer;    /* timer that runs while there are uploads */

@@ -91,7 +91,7 @@ static bool find_key_cb(const char *identity, uint8_t ret_key[TLS_KEY_SIZE], voi
 	return opened;
 }
 
-/* A bridge is for one worker: the key of another one doesn't come in by it. */
+/* Refuse the key of another worker: a bridge is for one worker alone. */
 static bool is_other_worker(const struct peer_session *session, const struct identity *identity)
 {
 	return session->only_token[0] != '\0' && (identity->key[0] != 'w' || strcmp(identity->key + 3, session->only_token) != 0);

@@ -15,7 +15,7 @@ struct peer_session;
 void remote_init(struct master *master);
 /* Read the key that seals secrets, and listen on the addresses of the options, if there are any. */
 enum err remote_open(struct master *master, struct error *error);
-/* Take over a connection that ssh brought from the machine of a worker, whose token is the only one that may use it. */
+/* Take over a connection that ssh made to a worker's machine; only this worker's token may be used on it. */
 void remote_bridge(struct master *master, int fd, const char *worker, const char *token);
 void remote_stop(struct master *master);                 /* stop listening; connections stay */
 void remote_close(struct master *master);                /* close; call after all connections were closed */

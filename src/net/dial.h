@@ -12,7 +12,8 @@
 #include "proto/error.h"
 
 #define ADDRESS_MAX 300                  /* most bytes of an address as text, with its NUL */
-#define BRIDGE_ADDRESS "@bridge"         /* of a master that can't be dialled and comes by a bridge; no host has this form */
+/* stands for the address of a master that reaches the worker by bridges; no host name has this form */
+#define BRIDGE_ADDRESS "@bridge"
 
 /* Check an address's form without looking the host up. */
 enum err address_check(const char *address, struct error *error);

@@ -81,7 +81,7 @@ enum err machine_read(const struct statedir *statedir, const char *name, struct 
 		return error_set(error, ERR_NOT_FOUND, "worker %s wasn't put on a machine by titan worker add", name);
 	fields_of(ret, fields);
 	err = words_read_file(path, fields, FIELDS, error);
-	/* These become part of a command, so a file that was changed by hand is looked at again. */
+	/* These values become part of a command, so check them again: the file may have been changed by hand. */
 	if (err == ERR_NONE && (!destination_is_good(ret->destination) || !machine_path_is_plain(ret->base) ||
 				!text_is_name(slice_str(ret->token)) || !text_is_name(slice_str(ret->hash))))
 		err = error_set(error, ERR_INVALID, "%s: destination, base, token or hash of the machine are wrong", path);
@@ -133,7 +133,7 @@ void machine_far(const struct machine *machine, const char *hash, const char *ve
 
 void machine_ssh(const struct machine *machine, const char *command, const char *ret_argv[MACHINE_SSH_ARGS])
 {
-	/* Neither ControlPath nor StrictHostKeyChecking is set: what the person configured holds. */
+	/* ControlPath and StrictHostKeyChecking aren't set here, so that the person's ssh configuration decides. */
 	static const char *const begin[] = {
 		"ssh", "-T", "-oBatchMode=yes", "-oConnectTimeout=10", "-oServerAliveInterval=15", "-oServerAliveCountMax=3",
 		"-oRemoteCommand=none", "-oRequestTTY=no", "-oClearAllForwardings=yes", "-oForwardAgent=no", "-oForwardX11=no",
@@ -153,7 +153,7 @@ void machine_ssh(const struct machine *machine, const char *command, const char 
 	ret_argv[count] = NULL;
 }
 
-/* The environment for ssh: messages in English, no questions by windows, and perhaps no agent. */
+/* The environment for ssh: messages in English, no password windows, and with alone no agent. */
 static const char **environment(bool alone)
 {
 	const char **list;

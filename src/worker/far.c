@@ -76,7 +76,7 @@ static enum err keep_key(const char *dir, struct slice text, struct error *error
 	return err;
 }
 
-/* Put the settings and the key in place, end the worker that runs with others, and start it. */
+/* Store the settings and the key, end the worker that runs with other settings, and start it. */
 static enum err replace(const char *dir, const struct far_config *config, const char *key, struct error *error)
 {
 	struct far_config old;
@@ -159,7 +159,7 @@ static int stop(const char *dir, bool now, bool remove)
 		answer("stopped", "");   /* it was removed before */
 		return 0;
 	}
-	/* First, so that no bridge starts it again. */
+	/* Record this first, so that no bridge starts the worker again. */
 	if (err == ERR_NONE) {
 		snprintf(config.stopped, sizeof(config.stopped), "yes");
 		err = far_config_write(dir, &config, &error);

@@ -17,7 +17,7 @@
 #define FAR_KEY        "worker.key"
 #define FAR_BRIDGE     "bridge"          /* the worker's socket for a bridge, in its directory worker/NAME */
 #define FAR_ANSWER     "titan-far "      /* begins each line of an answer; other lines are noise of a shell profile */
-#define FAR_LIST_MAX   4096              /* most bytes of the labels, as text */
+#define FAR_LIST_MAX   4096              /* most bytes of the worker's labels as text */
 #define FAR_KEY_MAX    256
 
 struct far_config {
@@ -26,18 +26,18 @@ struct far_config {
 	char address[ADDRESS_MAX];       /* the master's; BRIDGE_ADDRESS: the master comes by a bridge */
 	char pool[LIMIT_NAME_MAX_LEN + 1];
 	char labels[FAR_LIST_MAX];
-	char slots[12];                  /* empty: as many as the machine has cores */
-	char stopped[4];                 /* "yes": somebody stopped the worker, so a bridge doesn't start it again */
+	char slots[12];                  /* number of slots as text; empty: as many as the machine has cores */
+	char stopped[4]; /* "yes": a person has stopped the worker, so a bridge doesn't start it again */
 };
 
 /* far_config.c; dir: the worker's own directory */
 
-/* Read what came on stdin: the settings, and perhaps the worker's key. */
+/* Parse the text that came on stdin: the settings, and perhaps the worker's key. */
 enum err far_config_parse(struct slice text, struct far_config *ret, char ret_key[FAR_KEY_MAX], struct error *error);
 enum err far_config_read(const char *dir, struct far_config *ret, struct error *error);
 /*
- * Wait until no other command starts or ends this worker, and keep others waiting until the descriptor is closed. -1: the
- * directory can't be used; commands go on without it, and fail by themselves.
+ * Wait until no other command starts or ends this worker, and keep others waiting until the descriptor is closed. -1:
+ * the directory can't be used; the command continues without the lock and fails with an error of its own.
  */
 int far_lock(const char *dir);
 enum err far_config_write(const char *dir, const struct far_config *config, struct error *error);
@@ -61,7 +61,7 @@ enum err far_stop(const char *dir, const struct far_config *config, bool now, st
  */
 int far_bridge(const char *dir, const char *nonce);
 
-/* far_check.c: say how far the worker's own machine gets on the way to the master. Returns an exit status. */
+/* far_check.c: check the way from the worker's machine to the master, and print the results. Returns an exit status. */
 int far_check(const char *dir);
 
 /* far.c: run a command, whose arguments begin with FAR_WORD. Returns an exit status. */

@@ -91,7 +91,7 @@ static int connect_worker(const char *dir, const struct far_config *config, int 
 	return statedir_connect_in(path, FAR_BRIDGE, ret_fd);
 }
 
-/* The worker isn't there: start it, unless it was stopped, or somebody else has started it meanwhile. */
+/* The worker doesn't run: start it, unless it was stopped, or another process has started it meanwhile. */
 static enum err start_worker(const char *dir, struct far_config *config, int *ret_fd, struct error *error)
 {
 	int lock_fd = far_lock(dir), result;

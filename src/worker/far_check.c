@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan worker check-net, on the worker's machine: one sentence for each part of the way to the master. */
+/* titan worker check-net, on the worker's machine: prints one sentence for each part of the way to the master. */
 #include "worker/far.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static int say(bool good, const char *what, const char *why)
 	return good ? 0 : err_exit_status(ERR_UNREACHABLE);
 }
 
-/* Go through the handshake; the master proves that it knows the key, and so do we. */
+/* Do the TLS handshake, in which the master and this worker prove to each other that they know the key. */
 static bool shake_hands(struct transport *transport, const char **ret_why)
 {
 	int64_t until_ns = clock_mono_ns() + PATIENCE_NS;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* worker.conf of a worker that was put on this machine: what it is started with, today and after a reboot. */
+/*
+ * worker.conf of a worker that titan worker add put on this machine: the settings for its starts, now and after a
+ * reboot.
+ */
 #include "worker/far.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@
 #include "base/text.h"
 #include "net/wordfile.h"
 
-#define FIELDS 7                         /* without the key, which has a file of its own */
+#define FIELDS 7                         /* number of settings in the file; the key has a file of its own */
 
 static void fields_of(struct far_config *config, char *key, struct word_field ret[FIELDS + 1])
 {

@@ -233,7 +233,7 @@ static int worker_start(struct cli *cli)
 
 enum worker_use { USE_LIST = 1, USE_START = 2, USE_ADD = 4, USE_STOP = 8, USE_CHANGE = 16 };
 
-/* What the verb that was typed does, as one of enum worker_use. */
+/* What the typed verb of titan worker does, as one of enum worker_use. */
 static unsigned use_of(const struct invocation *invocation)
 {
 	const char *verb = invocation->arg_count > 0 ? invocation->args[0] : "ls";
@@ -247,7 +247,10 @@ static unsigned use_of(const struct invocation *invocation)
 	return strcmp(verb, "ls") == 0 || strcmp(verb, "show") == 0 ? USE_LIST : USE_CHANGE;
 }
 
-/* The uses that an option has, as bits; it is one of titan worker start unless it stands here. */
+/*
+ * The verbs for which an option is meant, as bits of enum worker_use; an option without a row here belongs to titan
+ * worker start.
+ */
 static unsigned uses_of_option(enum option_id id)
 {
 	switch (id) {
@@ -274,7 +277,7 @@ static unsigned uses_of_option(enum option_id id)
 	}
 }
 
-/* Refuse an option of another verb. Global options have no row in the command's list. */
+/* Refuse options that belong to another verb. Global options have no row in the command's list. */
 static enum err check_options(struct cli *cli)
 {
 	const struct invocation *invocation = cli->invocation;

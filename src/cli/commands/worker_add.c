@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan worker add, and the acts on workers that it put on machines: start, restart, upgrade. */
+/* titan worker add, and the acts on workers that it put on other machines: start, restart, upgrade. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static enum err copy_option(char *out, size_t size, const char *value, const cha
 	return ERR_NONE;
 }
 
-/* Put the options of the command into the machine; what isn't given stays. */
+/* Take the command's options over into the machine's settings; settings without an option stay. */
 static enum err take_options(struct cli *cli, struct placing *placing)
 {
 	const struct invocation *invocation = cli->invocation;
@@ -125,7 +125,7 @@ static enum err take_options(struct cli *cli, struct placing *placing)
 	return err;
 }
 
-/* A name can belong to one worker only. */
+/* Refuse a name that another worker already has. */
 static enum err check_name(struct cli *cli, const struct placings *placings, const struct placing *placing, const char *destination)
 {
 	const char *name = placing->machine.name;
@@ -180,7 +180,7 @@ static enum err add_one(struct cli *cli, struct placings *placings, const char *
 	return err == ERR_NONE ? take_options(cli, placing) : err;
 }
 
-/* The machines of --hosts: one a line; empty lines and what follows a # don't count. */
+/* Read the machines from the file of --hosts: one per line; empty lines and text after # are ignored. */
 static enum err add_file(struct cli *cli, struct placings *placings, const char *path)
 {
 	struct buf text = { 0 };
@@ -241,7 +241,7 @@ int workers_add(struct cli *cli)
 
 /* ---- on workers that were added ---- */
 
-/* Take the workers that were named, or, without names, all that were added. */
+/* Take the workers that were named, or without names all workers that titan worker add has put on machines. */
 static enum err take_workers(struct cli *cli, struct placings *placings, bool all)
 {
 	const struct invocation *invocation = cli->invocation;

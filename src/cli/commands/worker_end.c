@@ -16,7 +16,7 @@
 #include "cli/show/records.h"
 
 #define LOOK_MS   200
-#define LOST_MS   120000                 /* time for the master to notice that a removed worker is gone */
+#define LOST_MS   120000                 /* how long the master may take to notice that a removed worker is gone */
 #define FETCH_MS  60000
 #define LOG_LINES 200
 
@@ -36,7 +36,7 @@ static enum err take_named(struct cli *cli, struct placings *placings, const cha
 	return ERR_NONE;
 }
 
-/* Find the row of a worker; false: the master doesn't know it. */
+/* Find the row of a worker; *ret false: the master doesn't know the worker. */
 static enum err find_worker(struct cli *cli, const char *name, bool *ret_found, struct rec_worker_row *ret)
 {
 	struct msg_query query = { .what = QUERY_WORKERS };
@@ -66,7 +66,7 @@ static enum err set_worker(struct cli *cli, const char *name, enum set_verb verb
 	return cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok);
 }
 
-/* Let the worker finish its jobs. A worker that isn't connected can't be waited for. */
+/* Drain the worker and wait until it has finished its jobs, unless it isn't connected. */
 static enum err drain(struct cli *cli, const char *name)
 {
 	struct rec_worker_row row;
@@ -150,7 +150,7 @@ int workers_stop(struct cli *cli)
 	return end_all(cli, &placings, err, after_stop);
 }
 
-/* The worker has ended for good: its key and its row go as well. */
+/* The worker has ended for good: remove its key and its row at the master as well. */
 static enum err after_remove(struct cli *cli, struct placing *placing)
 {
 	const struct machine *machine = &placing->machine;
@@ -247,7 +247,7 @@ int workers_logs(struct cli *cli)
 	return err == ERR_NONE ? 0 : cli_fail(cli);
 }
 
-/* Print the lines of the answer without their mark. */
+/* Print the lines of the machine's answer without the mark at their beginning. */
 static bool print_checks(struct cli *cli, const struct buf *said)
 {
 	static const char mark[] = "titan-far check ";

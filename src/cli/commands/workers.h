@@ -19,10 +19,11 @@ int workers_start_again(struct cli *cli);
 int workers_restart(struct cli *cli);
 int workers_upgrade(struct cli *cli);
 int workers_stop(struct cli *cli);
-int workers_remove(struct cli *cli);             /* from their machines, if they were added; else workers_forget */
+/* remove workers, from their machines too if titan worker add put them there; others as workers_forget does */
+int workers_remove(struct cli *cli);
 int workers_logs(struct cli *cli);
 int workers_check_net(struct cli *cli);
-/* Join all labels of the command line, or else those of titan.conf, with commas; NULL: none. */
+/* Join all labels of the command line, or otherwise those of titan.conf, with commas; NULL: none. */
 enum err worker_labels(struct cli *cli, const char **ret_labels);
 int workers_forget(struct cli *cli);             /* removes the workers named after the first argument */
 

@@ -58,7 +58,7 @@ static void fill(const char *pattern, const struct machine *machine, struct buf 
 	}
 }
 
-/* Where ssh remembers the other key: "Offending KEY key in FILE:LINE". */
+/* Add the place where ssh remembers another key of the machine, from its line "Offending KEY key in FILE:LINE". */
 static void add_offending(const struct ssh_call *call, struct buf *out)
 {
 	static const char mark[] = "Offending ";

@@ -11,8 +11,8 @@
 #include "cli/ask/query.h"
 #include "cli/session/output.h"
 
-#define AT_ONCE  8                       /* most logins at once: sshd drops callers beyond ten */
-#define LOOK_NS  (100 * NS_PER_MS)       /* time between two looks at the workers */
+#define AT_ONCE  8                       /* most logins at once: sshd refuses more than ten */
+#define LOOK_NS  (100 * NS_PER_MS)       /* time between two queries of whether the workers are connected */
 
 struct placing *placings_add(struct placings *placings)
 {
@@ -81,7 +81,7 @@ static void give_up_late(struct placings *placings)
 	}
 }
 
-/* A worker that was stopped had been drained. */
+/* Let the worker get jobs again: it was drained before it was stopped. */
 static enum err resume(struct cli *cli, struct slice name)
 {
 	struct msg_set set = { .kind = OBJECT_WORKER, .name = name, .verb = SET_RESUME };
@@ -108,7 +108,7 @@ enum err placings_old_pid(struct placings *placings, struct placing *placing)
 	return ERR_NONE;
 }
 
-/* Which of the workers that were started are connected? */
+/* Find out which of the started workers are connected by now. */
 static enum err look_for_workers(struct placings *placings)
 {
 	struct msg_query query = { .what = QUERY_WORKERS };

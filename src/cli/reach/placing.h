@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bringing workers to machines, several at once: log in, look, copy the program, start the worker, wait until it is
- * connected. Each machine goes through these steps by itself; a failure ends only its own way.
+ * Puts workers on machines, several at once: log in, look around, copy the program, start the worker, wait until it is
+ * connected. Each machine goes through these steps independently; a failure ends only that machine's steps.
  */
 #ifndef TITAN_CLI_PLACING_H
 #define TITAN_CLI_PLACING_H
@@ -14,35 +14,35 @@
 enum placing_step {
 	PLACING_QUEUED,                  /* not begun */
 	PLACING_PROBE,                   /* the probe runs */
-	PLACING_ALONE,                   /* the login that the master will make is tried */
-	PLACING_LOOK,                    /* is the program there, and does the worker run? */
+	PLACING_ALONE, /* step: try the login as the master will make it, without the person's ssh agent */
+	PLACING_LOOK,                    /* step: look whether the program is there, and whether the worker runs */
 	PLACING_COPY, PLACING_START,
-	PLACING_UP,                      /* the worker was started, and connects */
-	PLACING_ACT,                     /* one command, for acts on workers that are there */
+	PLACING_UP,                      /* step: the worker was started; wait until it is connected */
+	PLACING_ACT,                     /* a single step, for acts on workers that exist: run one command */
 	PLACING_DONE, PLACING_FAILED
 };
 
 struct placing {
 	struct machine machine;
-	bool known;                      /* it has a file, so it was added before */
-	bool changed_settings;           /* it was added with other settings */
-	uint64_t old_pid;                /* of the keeper that is replaced; 0: none is connected */
+	bool known;                      /* the machine has a file here, so its worker was added before */
+	bool changed_settings;           /* the worker was added before with other settings */
+	uint64_t old_pid;                /* pid of the keeper that is to be replaced; 0: none is connected */
 	bool was_stopped;
 	bool restart;                    /* start the worker again, even if nothing has changed */
-	const char *act;                 /* for PLACING_ACT: a verb of far */
+	const char *act;                 /* PLACING_ACT: the verb that far runs on the machine */
 	enum placing_step step;
 	struct ssh_call call;
 	char nonce[NONCE_SIZE];
 	struct probe probe;
 	const struct program *program;
-	bool has_program, running, absent;       /* what the look found */
-	bool minted;                     /* the key was made just now */
+	bool has_program, running, absent;       /* what the first look at the machine found */
+	bool minted;                     /* the worker's key was made by this command */
 	struct key key;
-	int64_t until_ns;                /* when waiting for the worker ends */
-	const char *result;              /* a word for what was done */
-	uint64_t slots;                  /* once it is connected */
+	int64_t until_ns;                /* time at which waiting for the worker ends */
+	const char *result;              /* one word for what was done with the worker */
+	uint64_t slots;                  /* number of the worker's slots, once it is connected */
 	struct error error;
-	struct buf details;              /* lines about a failure */
+	struct buf details;              /* lines with details of a failure */
 };
 
 struct placings {
@@ -53,16 +53,19 @@ struct placings {
 	bool dry;
 };
 
-/* Make a placing that nothing has begun; it belongs to the arena of the command, and is freed by placings_free. */
+/* Make a placing with no step begun. It is allocated in the command's arena, and freed by placings_free. */
 struct placing *placings_add(struct placings *placings);
-/* Take each as far as it gets. Returns an error only if the command must end, such as ERR_INTERRUPTED. */
+/*
+ * Take every machine through its steps, as far as it gets. Returns an error only if the command must end, such as
+ * ERR_INTERRUPTED.
+ */
 enum err placings_run(struct placings *placings);
 void placings_free(struct placings *placings);
 
-/* Note which keeper is connected now, so that its successor can be told from it. */
+/* Note which keeper is connected now, to recognize the new one later. */
 enum err placings_old_pid(struct placings *placings, struct placing *placing);
 
-/* placing_steps.c: begin the next step after one has ended */
+/* placing_steps.c: begin the machine's next step when one has ended */
 void placing_begin(struct placings *placings, struct placing *placing);
 void placing_go_on(struct placings *placings, struct placing *placing);
 void placing_fail(struct placings *placings, struct placing *placing);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The steps of one machine. What ran there is judged by its sentinel, not by ssh's exit status, as that is 255 both when ssh
- * failed and when the command was killed.
+ * The steps of one machine. Whether a command ran there is told by its sentinel, not by ssh's exit status, which is 255
+ * both if ssh failed and if the command was killed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define COPY_MS    600000
 #define START_MS   120000
 #define UP_NS      (60 * NS_PER_S)
-#define HASH_SHORT 16                    /* as many digits of the hash are in the name of the file */
+#define HASH_SHORT 16                    /* number of digits of the hash in the program's file name */
 
 void placing_fail(struct placings *placings, struct placing *placing)
 {
@@ -42,7 +42,7 @@ static void fail_if(struct placings *placings, struct placing *placing, enum err
 		placing_fail(placings, placing);
 }
 
-/* Start a command that begins with the sentinel of a new nonce. */
+/* Start a command on the machine that first prints the sentinel with a new nonce. */
 static void begin_script(struct placings *placings, struct placing *placing, enum placing_step step, const char *script, int64_t for_ms)
 {
 	struct buf command = { 0 };
@@ -74,7 +74,7 @@ void placing_begin(struct placings *placings, struct placing *placing)
 	buf_free(&command);
 }
 
-/* Find a line of an answer, such as "titan-far started", and what stands behind it. */
+/* Find a line of the machine's answer, such as "titan-far started", and return the text after its word. */
 static bool answer_find(const struct buf *said, const char *word, char *out, size_t size)
 {
 	char mark[64];
@@ -202,7 +202,7 @@ static void copy(struct placings *placings, struct placing *placing)
 	buf_free(&script);
 }
 
-/* Make the key of the worker: the role worker, and this worker's name, are all that it is good for. */
+/* Make a key for the worker. It only has the role worker, for this worker's name. */
 static enum err mint(struct placings *placings, struct placing *placing)
 {
 	struct machine *machine = &placing->machine;
@@ -263,7 +263,7 @@ static void start(struct placings *placings, struct placing *placing)
 	}
 	buf_add_byte(input, '\n');
 	placing->call.holds_stdin = true;
-	/* Where logind ends what a user leaves behind, the worker must not be part of the login session. */
+	/* If logind ends the processes of users who log out, the worker must not be part of the login session. */
 	buf_addf(&command, "exec /bin/sh -c 'exec %s%s/titan.%.*s far start %s/%s'",
 		 placing->probe.logout_kills ? "systemd-run --user --scope -q " : "", machine->base, HASH_SHORT, placing->program->hash,
 		 machine->base, machine->token);

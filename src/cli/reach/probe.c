@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The command must mean the same to every login shell that sshd may hand it to, so it is "exec /bin/sh -c '...'" with
- * neither a single quote, nor '!', nor a newline inside. The sentinel is written in two halves: a shell that only
+ * The command must mean the same to every login shell through which sshd may run it, so it is "exec /bin/sh -c '...'"
+ * without a single quote, a '!' or a newline inside. The sentinel is written in two halves, so that a shell that only
  * repeats the command doesn't print it.
  */
 #include "cli/reach/probe.h"

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/sha256.h"
 
-/* Write the path of a file beside this program. */
+/* Write the path of a file in the directory of this program. */
 static void path_beside(const char *name, char out[PATH_MAX])
 {
 	ssize_t len = readlink("/proc/self/exe", out, PATH_MAX - 80);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The programs that are copied to other machines: titan-static, which lies beside titan. */
+/* The programs that are copied to other machines: titan-static, which is installed beside titan. */
 #ifndef TITAN_CLI_PROGRAM_COPY_H
 #define TITAN_CLI_PROGRAM_COPY_H
 
@@ -7,15 +7,15 @@
 #include "cli/session/cli.h"
 
 struct program {
-	char processor[65];              /* as uname -m says */
+	char processor[65];              /* the processor for which the program is built, as uname -m prints it */
 	char path[PATH_MAX];
 	char hash[65];
-	struct slice bytes;              /* mapped for as long as this process lives */
-	bool shared;                     /* it is titan itself, which needs its libraries there */
+	struct slice bytes;              /* content of the program's file, mapped as long as this process lives */
+	bool shared; /* the program is titan itself, which needs its shared libraries on the other machine */
 	struct program *next;
 };
 
-/* Find the program for a processor. Each is read once; they belong to the arena of the command. */
+/* Find the program for a processor. Each program is read once and allocated in the command's arena. */
 enum err program_find(struct cli *cli, const char *processor, const char *destination, struct program **list,
 		      const struct program **ret);
 

@@ -19,7 +19,8 @@
 #define SAID_MAX   ((size_t)1 << 20)
 #define KEPT_MAX   ((size_t)65536)
 #define LAST_LINES 5
-#define AFTER_NS   (2 * NS_PER_S)        /* how long output is awaited after ssh has ended; a ControlMaster may keep it open */
+/* how long to wait for output after ssh has ended; a ControlMaster may keep the pipe open */
+#define AFTER_NS   (2 * NS_PER_S)
 
 void ssh_call_init(struct ssh_call *call)
 {
@@ -136,14 +137,14 @@ static void give(struct ssh_call *call)
 		count = write(call->in, from, left);
 		if (count < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (count < 0)           /* it doesn't want more: its answer says why */
+		if (count < 0)           /* The command takes no more input; its answer will say why. */
 			close_fd(&call->in);
 		else
 			call->sent += (size_t)count;
 	}
 }
 
-/* Move what can be moved, and notice the end. */
+/* Move all bytes that can be moved now, and notice the end of ssh. */
 static void pump(struct ssh_call *call)
 {
 	int64_t now_ns = clock_mono_ns();
