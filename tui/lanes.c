@@ -275,7 +275,7 @@ void lanes_build(
 	lanes->count = 0;
 	lanes->width = 0;
 	if (draw.cap > LANES_MAX - 1)
-		draw.cap = LANES_MAX - 1;        /* one column is kept for nodes beside the lanes */
+		draw.cap = LANES_MAX - 1;        /* the last column is kept for nodes without a lane */
 	if (draw.cap < 1)
 		draw.cap = 1;
 	memset(draw.target, 0xff, sizeof draw.target);

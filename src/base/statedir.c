@@ -218,7 +218,10 @@ int statedir_listen_in(const char *dir, const char *name, int *ret_fd)
 
 	if (dir_fd < 0)
 		return dir_fd;
-	/* Without the lock, two masters starting at once could each take the other's new socket for a stale one. */
+	/*
+	 * The lock is needed because two masters that start at once could each take the other's new socket for a stale
+	 * one.
+	 */
 	if (flock(dir_fd, LOCK_EX | LOCK_NB) < 0) {
 		result = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
 	} else {

@@ -84,7 +84,7 @@ struct input_submit {
 	struct slice concurrency;        /* the run's concurrency group, NAME or NAME=LIMIT; empty: none */
 	struct slice context;            /* a run_context record for all jobs; or empty */
 	struct slice schedule;           /* a schedule_spec record: set a schedule, begin no run; or empty */
-	struct slice own_only;           /* only this owner's run may be added to, or schedule replaced; empty: any */
+	struct slice own_only; /* owner to whom the run or schedule that is changed must belong; empty: any owner */
 	uint64_t into;                   /* number of the live run that gets the jobs; 0: begin a new run */
 	/* parents in run `into`, by name: need (number of added jobs + i) means parents[i] */
 	struct slice_list parents;
@@ -95,7 +95,7 @@ struct input_cancel {
 	uint64_t run;
 	struct slice job;                /* name of the job to cancel; empty: the whole run */
 	uint64_t scope;                  /* which jobs of the run to cancel, as enum cancel_scope */
-	struct slice own_only;           /* only runs of this owner may be changed; empty: any run */
+	struct slice own_only;           /* owner to whom the run must belong; empty: any owner */
 };
 
 struct input_act {
@@ -107,14 +107,14 @@ struct input_act {
 	struct slice digest, target;
 	uint64_t principal;
 	struct slice person;             /* name of the principal that acts */
-	struct slice own_only;           /* only runs of this owner may be changed; empty: any run */
+	struct slice own_only;           /* owner to whom the run must belong; empty: any owner */
 };
 
 struct input_set {
 	struct msg_set set;
 	uint64_t principal;
 	struct slice person;             /* name of the principal that sets the object */
-	struct slice own_only;           /* only schedules of this owner may be changed; empty: any */
+	struct slice own_only;           /* owner to whom the schedule must belong; empty: any owner */
 };
 
 struct input_reopen {

@@ -14,7 +14,7 @@
 
 /* ---- parameters ---- */
 
-struct param {                           /* one entry of params */
+struct param {                           /* an entry of a pipeline's params: a parameter and its default */
 	const struct tree_node *required, *choices, *preset;
 };
 

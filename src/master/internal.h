@@ -255,7 +255,7 @@ struct master {
 	bool end_wanted;                 /* a client has requested the end of the master */
 	bool end_workers;                /* the master ends as soon as the workers are gone */
 	uint64_t end_conn, end_request;
-	bool closing_all;                /* all connections were told to close */
+	bool closing_all;                /* the master has told all connections to close */
 	struct error failure;            /* the error that makes the master end, if any */
 	struct master_stats stats;
 };

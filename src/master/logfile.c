@@ -103,7 +103,7 @@ static int scan(struct logfile *file)
 	if (result == 0 && at < end && ftruncate(file->fd, (off_t)at) < 0)
 		result = -errno;
 	file->size = at;
-	file->dropped += dropped;         /* added to the bytes that were dropped while the file couldn't be opened */
+	file->dropped += dropped; /* added to the number of bytes that were dropped while the file couldn't be opened */
 	return result;
 }
 

@@ -18,7 +18,7 @@ struct word_field {
 enum err words_read(struct slice text, const struct word_field *fields, size_t count, const char *what, struct error *error);
 /* Write the fields that aren't empty. */
 void words_write(const struct word_field *fields, size_t count, struct buf *out);
-/* The same for a file of mode 0600. Writing replaces the whole file or leaves it unchanged. */
+/* Like words_read and words_write, for a file of mode 0600. Writing replaces the whole file or leaves it unchanged. */
 enum err words_read_file(const char *path, const struct word_field *fields, size_t count, struct error *error);
 enum err words_write_file(const char *path, const struct word_field *fields, size_t count, struct error *error);
 

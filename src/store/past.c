@@ -250,7 +250,7 @@ static int past_key(struct database *database, const struct row *row, bool first
 			buf_add(&past->body, (*slot)->bytes, (*slot)->len);
 	} else if (table_appends(row->table) && !row->deleted) {
 		past_add(&past->body, row, false);
-		return SQLITE_OK;        /* such a row is never put again, so it isn't worth an entry */
+		return SQLITE_OK;        /* a row of this table is never put again, so it isn't worth a cache entry */
 	} else if (first) {
 		past_add(&past->body, row, false);
 	} else {

@@ -37,7 +37,7 @@ enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, stru
  * were pruned since have no body.
  */
 enum err store_past(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
-/* The same, but only the rows that a core loads. Runs that were pruned since are left out. */
+/* Like store_past, but only with the rows that a core loads. Runs that were pruned since are left out. */
 enum err store_past_live(struct store *store, uint64_t turn, store_load_cb *load_cb, void *arg, struct error *error);
 /* Find the latest turn up to this time; 0: none is kept. */
 enum err store_past_turn(struct store *store, int64_t wall_ms, uint64_t *ret_turn, struct error *error);

@@ -156,7 +156,7 @@ static int stop(const char *dir, bool now, bool remove)
 	enum err err = far_config_read(dir, &config, &error);
 
 	if (err != ERR_NONE && remove && lock_fd < 0) {
-		answer("stopped", "");   /* it was removed before */
+		answer("stopped", "");   /* the worker's directory was removed before, so there is nothing to stop */
 		return 0;
 	}
 	/* Record this first, so that no bridge starts the worker again. */

@@ -199,7 +199,7 @@ void ship_started(struct link *link, struct held *held)
 
 static void coalesce_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
-	/* Here the changed files are checked for room; their output is sent before the loop sleeps again. */
+	/* Only check the changed files for room here: their output is sent before the loop sleeps again. */
 	(void)loop;
 	(void)events;
 	ship_look_at_all(timer->data);

@@ -122,7 +122,7 @@ static int rename_away(struct remover *remover, const char *name, char ret_name[
 		if (renameat2(remover->dir_fd, name, remover->dir_fd, ret_name, RENAME_NOREPLACE) == 0)
 			return 0;
 		if (errno == EINVAL && renameat(remover->dir_fd, name, remover->dir_fd, ret_name) == 0)
-			return 0;        /* not every file system knows RENAME_NOREPLACE */
+			return 0;        /* the file system doesn't know RENAME_NOREPLACE */
 		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR && errno != EISDIR)
 			return -errno;
 	}

@@ -125,7 +125,7 @@ struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, ui
 	if (rand_below(rand, 16) == 0)
 		graph_spoil(rand, graph);
 	if (into)
-		/* these belong to the run, not to a graph that is added to it */
+		/* limits, tenant and group belong to the run, not to a graph that is added to it */
 		graph->max_jobs = graph->tenant = graph->group = 0;
 	graph_encode(graph);
 	return graph;

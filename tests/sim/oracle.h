@@ -114,7 +114,7 @@ struct oracle_check {
 		    const struct outbox *outbox);
 	void (*event)(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 		      const struct rec_job_spec *spec, int64_t wall_ms);
-	/* all rows of the turn are durable and noted */
+	/* called when all rows of the turn are durable and noted by the oracle */
 	void (*committed)(struct sim_world *world, const struct outbox *outbox);
 	void (*start)(struct sim_world *world, const struct oracle_start *start);
 	/* the master was killed: turns that weren't durable never happened */

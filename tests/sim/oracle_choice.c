@@ -16,7 +16,7 @@
 #define ROUNDED 25                       /* tolerance of a comparison, because the core rounds scores to steps */
 #define LATENCY_STEP_US 10000
 #define LATENCY_MOST 100
-#define PARENTS_MOST 64                  /* of a job with more parents the core doesn't look at all of them */
+#define PARENTS_MOST 64                  /* if a job has more parents than this, the core doesn't look at all of them */
 
 struct seat {                            /* a worker with the jobs that it got so far in this turn */
 	uint64_t held;
@@ -146,7 +146,7 @@ static void seats_keep(struct sim_world *world, const struct outbox *outbox, str
 		return;
 	for (size_t i = 0; i < outbox->row_count; i++)
 		unknown |= outbox->rows[i].table == TABLE_spec || outbox->rows[i].table == TABLE_run;
-	/* Likewise while the client has no answer for a submitted graph. */
+	/* A submitted graph without an answer yet makes it unsure in the same way. */
 	for (size_t at = 0; at < world->graph_count; at++)
 		unknown |= world->graphs[at]->first == 0 && !world->graphs[at]->answered;
 	for (uint32_t i = 0; i < world->worker_count; i++)

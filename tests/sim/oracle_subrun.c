@@ -25,7 +25,7 @@ static void know(struct sim_world *world, const struct row_run *row)
 	if (!row->parent || map_get(&world->oracle.runs, (uint64_t)row->run))
 		return;
 	if (up)
-		know(world, up);         /* both runs may have begun in the same turn */
+		know(world, up);         /* the run and the sub-run may have begun in the same turn */
 	graph = oracle_graph(world, (uint64_t)row->parent, &first);
 	index = (uint64_t)row->parent - first;
 	if (!up || !graph || index >= graph->count || !graph->subs || !graph->subs[index])

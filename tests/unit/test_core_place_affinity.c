@@ -11,7 +11,7 @@ static void flap(struct rig *rig, const char *name, uint64_t slots, const char *
 	join(rig, name, slots, "", offers, "");
 }
 
-/* This holds also where the steady workers have more load. */
+/* A job with soft affinity passes over a flapping worker even if the steady workers have more load. */
 TEST job_with_soft_affinity_avoids_a_flapping_worker_that_is_less_loaded(void)
 {
 	struct rig *rig = rig_new();

@@ -129,7 +129,7 @@ TEST last_of_many_missed_times_is_judged(void)
 		{ "* * * * *", 40 * HOUR_MS + 90000, 0, 1 },
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 2 * 60000, 0 },
 		{ "0-49 * * * *", 40 * HOUR_MS + 52 * 60000, 3 * 60000, 1 },
-		{ "0 * * * *", 1001 * HOUR_MS, 0, 1 },           /* one more than are counted; the last is due now */
+		{ "0 * * * *", 1001 * HOUR_MS, 0, 1 }, /* one more due time than are counted; the last one is due now */
 		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS, 0 },   /* last due time 05:59, noticed at 23:00: too late */
 		{ "* 5 * * *", 40 * DAY_MS, 17 * HOUR_MS + 60000, 1 },
 	};

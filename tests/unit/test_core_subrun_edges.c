@@ -184,7 +184,7 @@ TEST sub_runs_have_a_maximum(void)
 					      .part_count = 1 };
 	rig_turn_begin(rig);
 	core_step(rig->core, &input);
-	core_turn_end(rig->core);                /* this turn's rows aren't checked, because there are too many */
+	core_turn_end(rig->core);                /* the rows of this turn aren't checked, because there are too many */
 	blob_release(part.body);
 	core_check(rig->core);
 	for (uint64_t job = 1; job <= part.count; job++)

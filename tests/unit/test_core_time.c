@@ -296,7 +296,7 @@ TEST wall_clocks_set_back_at_many_boots_leave_rows_that_can_be_read(void)
 		/* the machine always comes up with a clock that is ten years behind */
 		rig->now.wall_ms -= TEN_YEARS_MS;
 		rig_restart(rig);
-		rig->now.wall_ms += TEN_YEARS_MS;        /* and set right afterwards */
+		rig->now.wall_ms += TEN_YEARS_MS;        /* the clock is set right after the machine is up */
 		rig_pass(rig, 1000);
 	}
 	SUBMIT_ONE(rig, delay_ms, 60000);

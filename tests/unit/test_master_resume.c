@@ -56,8 +56,8 @@ TEST who_doesnt_read_may_be_told_what_it_missed(void)
 		ASSERT(peer_query(&client, QUERY_METRICS, 0, "", 0, 0, &metrics));
 	} while (metric_of(&metrics, METRIC_SUBSCRIBERS_CUT) == 0 || metric_of(&metrics, METRIC_RESULTS) < JOBS_MAX - 1);
 	/*
-	 * It still reads slowly: the changes sent again must not cause another cut; only what is on its way now may
-	 * cause one.
+	 * A subscriber that was caught up and still reads slowly: changes sent again mustn't cause another cut; only
+	 * those on their way now may.
 	 */
 	cuts = metric_of(&metrics, METRIC_SUBSCRIBERS_CUT) + 1;
 	while (picture.succeeded < JOBS_MAX - 1) {

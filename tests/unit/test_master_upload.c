@@ -60,7 +60,7 @@ TEST name_and_count_change_the_digest(void)
 	PASS();
 }
 
-/* The same number or text in another field is another graph. */
+/* A graph with the same number or text in another field has another digest. */
 TEST what_it_says_beside_its_jobs_changes_the_digest(void)
 {
 	uint8_t digests[6][32];

@@ -212,7 +212,7 @@ TEST what_fails_on_the_way_changes_nothing(void)
 	struct error error;
 
 	make_version_1();
-	/* This table's name is needed for the last renaming, so the migration fails late. */
+	/* A table has the name that the last renaming needs, so the migration fails late. */
 	ASSERT(sql(box_path, "CREATE TABLE old_submit_key (it)") != -2);
 	ASSERT(box_open_error(0, &store, &error) != ERR_NONE);
 	ASSERT_EQ_FMT(1L, sql(box_path, "PRAGMA user_version"), "%ld");

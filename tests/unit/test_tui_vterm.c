@@ -290,7 +290,9 @@ TEST unknown_terminal(void)
 	PASS();
 }
 
-/* Such as the Linux console; the size comes from the caller, not from the environment. */
+/*
+ * A terminal that reports no size, such as the Linux console: the size comes from the caller, not from the environment.
+ */
 TEST terminal_without_a_size(void)
 {
 	struct screen *screen = NULL;

@@ -355,7 +355,9 @@ TEST stop_kills_the_whole_tree(void)
 		 path);
 	spawn_tree(1, "stop", script);
 	ASSERT(rig_file_appears(path));
-	/* Without the short-lived sleeps: the main process, and two for each that escapes. */
+	/*
+	 * The job has the main process and two processes for each that escapes; the short-lived sleeps aren't counted.
+	 */
 	ASSERT(grows("stop", 5));
 	rig_stop(rig, 1, 1, 50);
 	ASSERT(rig_exited(rig, 1, &exited));

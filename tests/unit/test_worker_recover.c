@@ -354,7 +354,7 @@ TEST what_died_meanwhile_is_unknown_and_its_orphans_go(void)
 	PASS();
 }
 
-/* One job whose main process dies with its keeper, and one that makes the kernel keep it alive. */
+/* One job whose main process dies with its keeper, and one that prevents the kernel from killing it with the keeper. */
 TEST what_dies_with_its_keeper_is_not_adopted(void)
 {
 	struct ipc_inventory list[8];

@@ -12,7 +12,7 @@
 enum reach {
 	REACH_LIVE,                      /* runs that haven't ended: for cancel, hold, release */
 	REACH_BAD,                       /* runs with a job that ended badly: for retry */
-	REACH_EVERY                      /* all runs: for ls, show */
+	REACH_EVERY                      /* runs in any state: for ls, show */
 };
 
 struct targets {

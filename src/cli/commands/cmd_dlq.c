@@ -322,7 +322,8 @@ struct dead_letter_act {
 	uint64_t dead_letters;
 };
 
-struct dead_letter_acts { /* one act for each target named, or with "all" for each run that has dead letters */
+/* the acts to send: one for each named target, or with "all" one for each run that has dead letters */
+struct dead_letter_acts {
 	struct dead_letter_act *at;
 	size_t count, room;
 	uint64_t dead_letters;

@@ -211,7 +211,7 @@ int cmd_explain(struct cli *cli)
 	one = !targets.bulk && targets.count == 1 && targets.at[0].job.len > 0;
 	if (one) {
 		err = explain_one(cli, &targets.at[0], &records);
-		one = err != ERR_NOT_FOUND;      /* otherwise the name may be that of a whole fan-out */
+		one = err != ERR_NOT_FOUND;      /* no job has this name, which may be that of a whole fan-out */
 	}
 	if (!one) {
 		records_begin(&records, group_columns, COLUMN_COUNT, &cli->arena);

@@ -89,7 +89,7 @@ static bool needs_place(const struct invocation *invocation)
 	case COMMAND_wire:
 	case COMMAND_demo:               /* the demo makes a state directory of its own */
 		return false;
-	case COMMAND_completion:         /* only completion words asks a master */
+	case COMMAND_completion:         /* of the completion command, only titan completion words asks a master */
 		return strcmp(invocation->arg_count > 0 ? invocation->args[0] : "", "words") == 0;
 	default:
 		return true;

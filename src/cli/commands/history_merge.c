@@ -18,7 +18,7 @@ struct history_list { /* one of the master's lists (acts, runs, pruned runs), re
 	struct msg_snapshot page;
 	struct arena arena;
 	size_t at, count;
-	bool last;                       /* this is the last page */
+	bool last;                       /* the page is the list's last one */
 	bool over;                       /* no row is left */
 };
 

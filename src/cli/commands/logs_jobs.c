@@ -49,7 +49,7 @@ struct attempt_log *many_log_begin(struct many *many, struct logged_job *job)
 	log->lines.streams[0].known = log->lines.streams[1].known = true;
 	log->source.order = job->job;    /* of equal times */
 	log->job = job;
-	log->source.at_end = true;       /* this log wasn't asked for yet */
+	log->source.at_end = true;       /* the log of this attempt wasn't requested yet */
 	log->ended_ms = job->ended_ms;
 	if (many->log_count == many->log_room) {
 		many->log_room = many->log_room ? 2 * many->log_room : 64;

@@ -45,7 +45,7 @@ struct many {
 	/* numbers of jobs whose logs are gone, of jobs that are sub-runs, and of all jobs seen */
 	uint64_t pruned, subruns, seen;
 	int64_t pruned_ms, run_ended_ms;
-	bool known;                      /* all rows of the snapshot have come */
+	bool known;                      /* all rows of the subscription's first snapshot have come */
 };
 
 /* logs_jobs.c: record what a row says about a job with this index. An attempt gets a log when it may have output. */

@@ -21,7 +21,7 @@ struct undo {
 struct undo_values {                     /* the hold or priority of each job of the target, in the order of jobs */
 	uint64_t *at;
 	size_t count;
-	bool same;                       /* all jobs have the value at[0] */
+	bool same;                       /* all jobs of the target have the value at[0] */
 };
 
 /* Read the act's target, and the inverse of an act on an object. Otherwise the error says why it can't be taken back. */

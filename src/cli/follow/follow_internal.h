@@ -78,7 +78,7 @@ void output_end(struct follow *follow);
 
 /* follow_screen.c */
 void show_screen_begin(struct follow *follow);
-void show_screen_end(struct follow *follow);             /* also restores the handlers of signals */
+void show_screen_end(struct follow *follow); /* erase the screen's lines, and restore the handlers of signals */
 void show_redraw(struct follow *follow);
 void show_leave(struct follow *follow); /* the person left: erase the screen's lines, print nothing */
 void show_counts(const struct follow *follow, struct buf *out);  /* writes "ok=3 run=1" */

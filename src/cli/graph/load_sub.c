@@ -10,7 +10,7 @@
 #include "lang/pipeline_matrix.h"
 #include "proto/limits.h"
 
-struct sub_link { /* one file in the chain of pipelines from the first file to the present one */
+struct sub_link { /* a pipeline file in the chain from the first file to the present one */
 	const struct sub_link *up;
 	const char *path;                /* path as shown in messages */
 	const char *real;

@@ -305,7 +305,7 @@ static void complete_way(const struct typed *typed, const char *way, struct comp
 				word[strcspn(word, "]")] = '\0';
 			way += len + (way[len] == ' ');
 		} else if (!strstr(word, "...")) {
-			return;                  /* this form has no further argument */
+			return;                  /* this form of the arguments has no further one */
 		}
 		if (at < typed->count && word[0] >= 'a' && !among(word, typed->arguments[at]))
 			return;

@@ -48,7 +48,7 @@ uint64_t run_hold(struct core *core, struct run *run, bool hold)
 		if (!(job->flags & JOB_ON_HOLD))
 			job_held_changed(core, job);
 	}
-	run_offer(core, run);            /* only now, when all jobs of the run are back in the heaps */
+	run_offer(core, run);            /* not before all jobs of the run are back in the heaps */
 	run_touch(core, run, true);
 	for (const struct job *job = core->subruns ? run_job(run, 0) : NULL; job; job = job_next(job))
 		below += subrun_hold(core, job);

@@ -134,7 +134,7 @@ void worker_gone(struct core *core, uint64_t conn)
 	struct worker *worker = map_get(&core->worker_conns, conn);
 
 	if (!worker)
-		return;                  /* another connection of the same worker has replaced this connection */
+		return;                  /* a newer connection of the same worker has replaced this one */
 	worker_dropped(core, worker);
 	worker_disconnect(core, worker);
 	happened(core, HAPPENED_WORKER_GONE, worker->number, slice_str(worker->name), 0);

@@ -34,7 +34,7 @@ bool view_job(const struct core *core, uint64_t job, enum view_detail detail, st
 	      struct rec_job_row *ret_row);
 /* Set why_code and why in a row: why the job is in its state. */
 bool view_explain(const struct core *core, uint64_t job, struct arena *arena, struct rec_job_row *row);
-/* The same for rows of a list, more briefly, and only for jobs that wait. */
+/* Like view_explain, for rows of a list: shorter, and only for jobs that wait. */
 void view_why_job(const struct core *core, uint64_t job, struct arena *arena, struct rec_job_row *row);
 /* Say what a live run waits for, by its first job that waits. steps: at most so many jobs are looked at; it is lowered. */
 void view_why_run(const struct core *core, uint64_t run, struct arena *arena, size_t *steps, struct rec_run_row *row);
