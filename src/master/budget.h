@@ -81,7 +81,7 @@ enum upload_scope { UPLOADS_ALL, UPLOADS_PRINCIPAL, UPLOADS_JOBS, UPLOADS_JOB, U
 #define UPLOAD_PART_BYTES 64u
 /* Time after which an upload without progress is dropped; clients never pause by themselves. */
 #define UPLOAD_STILL_NS   (60 * NS_PER_S)
-#define UPLOAD_YIELD_NS   (5 * NS_PER_S)         /* as UPLOAD_STILL_NS, where another upload waits for the room */
+#define UPLOAD_YIELD_NS   (5 * NS_PER_S)         /* like UPLOAD_STILL_NS, if another upload waits for the room */
 /* Longest time for an upload: 1 GiB takes seconds, so this only stops slow drips. */
 #define UPLOAD_LONGEST_NS (600 * NS_PER_S)
 

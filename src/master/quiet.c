@@ -12,7 +12,7 @@
 #include "base/mem.h"
 
 #define QUIET_S        1.
-#define QUIET_INPUTS   1000              /* at most this many inputs within that time count as idle */
+#define QUIET_INPUTS   1000              /* the master is idle if it got at most this many inputs in QUIET_S seconds */
 #define FREED_ENOUGH   ((size_t)16 << 20)
 #define INBOX_KEEP     1024
 #define JOB_BYTES      256               /* estimate of a job's memory, with its edges and specification */

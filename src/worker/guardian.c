@@ -202,7 +202,7 @@ static void pass_on(struct guardian *guardian, int number)
 		log_info("%zu jobs are still running: this process stays until their ends are recorded", guardian->orphans.n);
 }
 
-/* Wait for a signal, or until there is something to try again. */
+/* Wait for a signal, or for the time at which a failed record or restart is tried again. */
 static void wait_for_signal(struct guardian *guardian, const sigset_t *wanted)
 {
 	int64_t left_ns = TIME_NEVER;

@@ -28,7 +28,7 @@ struct passage {                         /* what one turn did to one schedule */
 	uint64_t fires, begun, begun_live, live, lived;
 	uint64_t last_run;
 	uint64_t came, runs;             /* times that came in this turn, and how many of them should begin a run */
-	int64_t last_ms;                 /* the last of the times that came in this turn */
+	int64_t last_ms;                 /* the schedule's latest due time that came in this turn */
 	int64_t wall_ms;
 };
 

@@ -456,7 +456,7 @@ struct sim_world {
 	uint64_t seed;
 	struct rand_state rand;
 	int64_t now_ns;
-	int64_t wall_offset_ms;          /* difference between the wall clocks and the right time */
+	int64_t wall_offset_ms;          /* error of all machines' wall clocks */
 	uint64_t boots;                  /* reboots of the master's machine */
 	int64_t boot_ns;                 /* when the master's machine was last rebooted */
 	int64_t up_ns;                   /* when the master's present process started */
@@ -594,7 +594,7 @@ bool client_at_rest(const struct sim_world *world);
 
 void link_forget_contexts(struct sim_worker *worker);
 
-/* oracle.c; which check does what: oracle.h */
+/* oracle.c: events that the oracle checks; oracle.h lists the checks */
 /* a turn was decided and isn't durable yet */
 void oracle_turn(struct sim_world *world, const struct outbox *outbox);
 void oracle_durable(struct sim_world *world, const struct outbox *outbox);       /* a turn just became durable */

@@ -137,7 +137,7 @@ static void offer_options(struct completion *ret, const struct option_info *opti
 	const char *begun = ret->begun + strspn(ret->begun, "-");
 
 	if (begun - ret->begun > 2 || (begun - ret->begun == 1 && *begun != '\0'))
-		return;                  /* an option's letter is already complete */
+		return;                  /* an option typed as a letter, such as -q, is already complete */
 	for (; options->id != OPT_none; options++) {
 		if (strncmp(options->word, begun, strlen(begun)) == 0)
 			buf_addf(&ret->words, "--%s\t%s\n", options->word, options->help);

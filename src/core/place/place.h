@@ -85,7 +85,7 @@ struct worker *worker_find(const struct core *core, uint64_t number);
 struct worker *worker_new(struct core *core, uint64_t number, struct slice name, struct pool *pool);
 void worker_free(struct worker *worker);
 void worker_touch(struct core *core, struct worker *worker);
-unsigned worker_tally(const struct worker *worker);      /* returns the worker's bits of enum tally */
+unsigned worker_tally(const struct worker *worker);      /* bits of enum tally: the worker's counts */
 /* Replace the tally bits for which the worker is counted. */
 void worker_count(struct core *core, struct worker *worker, unsigned tally);
 

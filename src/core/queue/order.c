@@ -89,7 +89,7 @@ static void tenant_down(struct class_order *order, size_t at)
 	put(order, own, at);
 }
 
-/* Remove the best entry of the first tenant. */
+/* Remove the best class of the first tenant from the order of classes. */
 static void drop(struct class_order *order)
 {
 	struct tenant_order *own = order->at[0];
