@@ -171,7 +171,7 @@ const char *cron_parse(struct slice text, struct cron *ret, size_t *ret_at, size
 			word = false;
 		}
 	if (word) {
-		why = "the only such words are @yearly, @monthly, @weekly, @daily and @hourly";
+		why = "the only words with @ are @yearly, @monthly, @weekly, @daily and @hourly";
 	} else {
 		why = parse_fields(&scan, &cron);
 		if (!why && cron_next(&cron, slice_make(NULL, 0), 0) == INT64_MAX) {

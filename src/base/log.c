@@ -157,7 +157,7 @@ static void say_left_out(struct log_limit *limit)
 
 	if (limit->left_out == 0)
 		return;
-	snprintf(text, sizeof(text), "%llu more messages were left out, such as: %s", (unsigned long long)limit->left_out,
+	snprintf(text, sizeof(text), "%llu more messages of this kind were left out, such as: %s", (unsigned long long)limit->left_out,
 		 limit->sample);
 	limit->left_out = 0;
 	write_line(limit->level, text);

@@ -144,12 +144,11 @@ static enum err read_value(struct expr_parser *parser, struct dag_expr **ret)
 
 	expr_skip(parser);
 	start = parser->at;
-	err = expr_operand(parser, parser->source->own ? "a result of the pass" : "a job's name", &operand);
+	err = expr_operand(parser, parser->source->own ? "a result of the pass (ok, failed or timed_out)" : "a job's name", &operand);
 	if (err != ERR_NONE)
 		return err;
 	if (!operand.quoted && !parser->source->own && expr_peek(parser) == '[')
-		return expr_fail_at(parser, parser->at, 1, ERR_SYNTAX, "name the whole fan-out here, not one of its "
-			"jobs");
+		return expr_fail_at(parser, parser->at, 1, ERR_SYNTAX, "a condition must name the whole fan-out, not one of its jobs");
 	if (expr_peek(parser) != ':' && ask_comparison_begins(parser, &how))
 		return ask_comparison(parser, &operand, how, ret);
 	if (!operand.quoted && ask_name(parser, operand.text) == NULL && expr_peek(parser) != ':' &&

@@ -261,7 +261,7 @@ enum err ask_comparison(struct expr_parser *parser, const struct operand *left, 
 {
 	struct dag_name *parent = code_of(parser, left);
 	struct operand right;
-	enum err err = expr_operand(parser, "what it is compared with", &right);
+	enum err err = expr_operand(parser, "the value to compare with", &right);
 
 	if (err != ERR_NONE)
 		return err;

@@ -192,7 +192,7 @@ static enum err read_name(struct dag_reader *reader, struct chain_part *ret)
 			err = read_trigger(reader, end);
 		} else if (dag_peek(reader) == '[') {
 			return dag_fail(reader, at, 1, ERR_SYNTAX,
-					"name the whole fan-out here, not one of its jobs");
+					"the graph must name the whole fan-out, not one of its jobs");
 		} else {
 			break;
 		}

@@ -88,8 +88,7 @@ static enum err set_crash_limit(struct dag_reader *reader, struct dag_node *node
 	enum err err = number(reader, value, at, LIMIT_CRASH_LIMIT_MAX, &node->crash_limit);
 
 	if (err == ERR_NONE && node->crash_limit == 0)
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a job must be allowed at least one "
-			"attempt");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "crash_limit must be at least 1");
 	return err;
 }
 
@@ -132,7 +131,7 @@ static enum err set_mode(struct dag_reader *reader, struct dag_node *node, struc
 static enum err set_dir(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	if (!slice_eq(value, slice_str(DIR_PRIVATE)) && (value.len == 0 || value.data[0] != '/'))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a directory is given from the root, dir=/x, or is private");
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "a directory must be an absolute path, dir=/PATH, or dir=private");
 	node->dir = value;
 	return ERR_NONE;
 }

@@ -30,7 +30,7 @@ static enum err unknown_name(struct dag_reader *reader, const struct dag_assignm
 	}
 	if (nearest != NULL)
 		return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_UNKNOWN_NAME,
-				"no job '%.*s' in the graph; did you mean '%.*s'?", len, text,
+				"the graph has no job '%.*s'; did you mean '%.*s'?", len, text,
 				(int)nearest->node.name.len, (const char *)nearest->node.name.data);
 	return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_UNKNOWN_NAME,
 			"no job '%.*s' in the graph; to add a job that needs nothing, write its name alone: %.*s; "
@@ -366,7 +366,7 @@ static enum err check_times(struct dag_reader *reader)
 		if (!never && (node->deadline_ms == 0 || node->plain.delay_ms < node->deadline_ms))
 			continue;
 		return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
-				"job '%.*s' can't begin before its deadline: its %s ends then or later",
+				"job '%.*s' can't begin before its deadline: its %s lasts until the deadline or longer",
 				(int)node->name.len, (const char *)node->name.data, never ? "not_before" : "delay");
 	}
 	return ERR_NONE;

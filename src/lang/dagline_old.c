@@ -60,14 +60,13 @@ enum err dag_check_old(struct dag_reader *reader)
 
 		if (child->node.old)
 			return dag_fail(reader, reader->edges[i].at, child->node.name.len, ERR_INVALID,
-					"job '%.*s' is already in run %" PRIu64 ": an existing job can't wait for "
-					"added ones",
+					"job '%.*s' is already in run %" PRIu64 ": an existing job can't need added ones",
 					NAME(child->node.name), reader->old->run);
 	}
 	for (size_t i = 0; i < reader->name_count; i++)
 		any = any || !reader->list[i]->node.old;
 	if (reader->old != NULL && reader->name_count > 0 && !any)
-		return dag_fail(reader, 0, 1, ERR_INVALID, "nothing to add: all these jobs are already in run %" PRIu64,
+		return dag_fail(reader, 0, 1, ERR_INVALID, "the graph adds nothing: all its jobs are already in run %" PRIu64,
 				reader->old->run);
 	return ERR_NONE;
 }

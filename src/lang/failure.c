@@ -83,11 +83,11 @@ const char *backoff_parse(struct slice text, uint64_t *ret_first_ms, uint64_t *r
 	uint64_t first, last = 0;
 
 	if (!span_parse(text.data, first_len, &first))
-		return "expected one time span or two: 5s, or 5s..2m";
+		return "expected one time span or two, such as 5s or 5s..2m";
 	if (dots && !span_parse(dots + 2, text.len - first_len - 2, &last))
-		return "expected the longest wait after the dots: 5s..2m";
+		return "expected the longest wait after the dots, as in 5s..2m";
 	if (dots && last < first)
-		return "the longest wait is shorter than the first: 5s..2m";
+		return "the longest wait (after the dots) is shorter than the first, as in 5s..2m";
 	*ret_first_ms = first;
 	*ret_last_ms = last;
 	return NULL;

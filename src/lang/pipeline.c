@@ -111,7 +111,7 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 	if (required && !given) {
 		err = dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 			       "parameter '%.*s' is required", (int)value->key.len, (const char *)value->key.data);
-		error_next(pipe->reader.error, "give it with -p %.*s=VALUE", (int)value->key.len,
+		error_next(pipe->reader.error, "give its value with -p %.*s=VALUE", (int)value->key.len,
 			   (const char *)value->key.data);
 		return err;
 	}

@@ -63,7 +63,7 @@ static enum err read_command(struct pipe *pipe, struct pipe_job *job, const stru
 static enum err read_needs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	if (job->needs != NULL)
-		return pipe_fail(pipe, value, ERR_DUPLICATE, "the jobs that it needs are given twice");
+		return pipe_fail(pipe, value, ERR_DUPLICATE, "give either needs or parents, not both");
 	job->needs = value;
 	return ERR_NONE;
 }
@@ -229,7 +229,7 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 		return pipe_fail(pipe, tree_find(value, "on_timeout"), ERR_INVALID, "on_timeout has no effect "
 			"without a timeout");
 	if (err == ERR_NONE && job->node->gate_from.n > 0 && job->node->gate_count > job->node->gate_from.n)
-		return pipe_fail(pipe, value, ERR_INVALID, "%llu people must approve, but only %zu may",
+		return pipe_fail(pipe, value, ERR_INVALID, "%llu people must approve, but from lists only %zu",
 				 (unsigned long long)job->node->gate_count, job->node->gate_from.n);
 	return err;
 }

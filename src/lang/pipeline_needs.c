@@ -113,14 +113,14 @@ static enum err read_join(struct pipe *pipe, const struct pipe_job *job, const s
 	for (const struct tree_node *node = map->first; node != NULL && err == ERR_NONE; node = node->next)
 		if (node != any && node != of)
 			err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
-				       "only the key any can stand beside of: {any: 2, of: [a, b, c]}");
+				       "beside the key of, only any is allowed: {any: 2, of: [a, b, c]}");
 	if (err == ERR_NONE && of->count == 0)
-		err = pipe_fail(pipe, of, ERR_INVALID, "this list has no jobs");
+		err = pipe_fail(pipe, of, ERR_INVALID, "the list under of is empty");
 	list_begin(pipe, &parts, of->count);
 	for (const struct tree_node *item = of->first; item != NULL && err == ERR_NONE; item = item->next) {
 		struct dag_expr *expr = NULL;
 
-		err = read_expr(pipe, job, item, "a need of the job", &expr);
+		err = read_expr(pipe, job, item, "an entry of needs", &expr);
 		if (err == ERR_NONE && expr->kind == DAG_STATE)
 			expr->each = true;
 		if (err == ERR_NONE)
@@ -146,7 +146,7 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 		const struct tree_node *any = tree_find(needs, "any");
 
 		if (any == NULL)
-			return pipe_fail(pipe, needs, ERR_INVALID, "the number is missing: {any: 2, of: [a, b, c]}");
+			return pipe_fail(pipe, needs, ERR_INVALID, "any must be a number: {any: 2, of: [a, b, c]}");
 		return read_join(pipe, job, needs, any, of, list);
 	}
 	if (all != NULL && all->kind == TREE_LIST)
@@ -156,7 +156,7 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 	list_begin(pipe, list, needs->kind == TREE_LIST ? needs->count : 1);
 	for (; item != NULL; item = needs->kind == TREE_LIST ? item->next : NULL) {
 		struct dag_expr *expr;
-		enum err err = read_expr(pipe, job, item, "a need of the job", &expr);
+		enum err err = read_expr(pipe, job, item, "an entry of needs", &expr);
 
 		if (err != ERR_NONE)
 			return err;

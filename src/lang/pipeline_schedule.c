@@ -92,6 +92,6 @@ enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struc
 	enum err err = pipe_map(pipe, value, &pipe_section_schedule, job);
 
 	if (err == ERR_NONE && pipe->schedule.cron.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "a schedule has cron: \"0 3 * * *\"");
+		return pipe_fail(pipe, value, ERR_INVALID, "a schedule needs the key cron: \"0 3 * * *\"");
 	return err;
 }

@@ -14,7 +14,7 @@ static enum err name_item(struct pipe *pipe, const struct tree_node *node, struc
 
 	if (err == ERR_NONE && !text_is_name(*ret) &&
 	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
-		return pipe_fail(pipe, node, ERR_INVALID, "this name may only have letters, digits and _ . -");
+		return pipe_fail(pipe, node, ERR_INVALID, "the name of a group or lock may only have letters, digits and _ . -");
 	return err;
 }
 
@@ -170,8 +170,7 @@ static enum err read_max_runs(struct pipe *pipe, struct pipe_job *job, const str
 
 	(void)job;
 	if (err == ERR_NONE && pipe->concurrency.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "max_runs limits the runs of a group, but no group is "
-			"named");
+		return pipe_fail(pipe, value, ERR_INVALID, "max_runs limits the runs of a group, but the pipeline names no group");
 	pipe->concurrency = with_number(pipe, pipe->concurrency, number);
 	return err;
 }

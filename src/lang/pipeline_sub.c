@@ -33,7 +33,7 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 	if (err != ERR_NONE)
 		return err;
 	if (job->node->sub_path.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "params needs the key pipeline beside it");
+		return pipe_fail(pipe, value, ERR_INVALID, "a job can have params only together with pipeline");
 	if (value->count > PARAMS_MAX)
 		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
 	given->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*given->at));

@@ -181,8 +181,7 @@ static enum err fault_error(struct pipe *pipe, const struct tree_node *node, con
 				"${run.%.*s} isn't known before the run exists; the job finds its run in TITAN_RUN",
 				name_len, name);
 	case FAULT_LENGTH:
-		return dag_fail(&pipe->reader, at, len, ERR_TOO_LARGE, "this text has more than %d bytes after its "
-			"values were filled in",
+		return dag_fail(&pipe->reader, at, len, ERR_TOO_LARGE, "this text has more than %d bytes after ${..} was replaced by values",
 				LIMIT_COMMAND_MAX);
 	case FAULT_AXIS:
 		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, pipe->words.axis_count

@@ -39,7 +39,7 @@ exits "an unreadable span" 2 titan --timeout soon wait 1
 mkfifo silent.yaml fed.yaml
 for command in run validate plan; do
 	exits "$command with a pipe that nobody writes into ends" 2 timeout 30 "$TITAN" $command silent.yaml
-	like "$command says that it is one" "$err" 'silent.yaml is a pipe that nobody writes to'
+	like "$command says that it is one" "$err" 'silent.yaml is a pipe, and no program has it open for writing'
 done
 sleep 600 >silent.yaml &
 writer=$!

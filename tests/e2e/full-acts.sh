@@ -64,7 +64,7 @@ for act in "hold $run" "release $held" "priority $run 5" "-y retry $failed" "-y 
 	exits "refused at once: titan $act" 75 timeout 5 "$TITAN" $act
 done
 exits "status answers" 0 timeout 5 "$TITAN" status
-like "and says that nothing can be written" "$out" "^alarm +the disk of $TITAN_STATE/default is full: nothing can be written, and changes wait +next: df"
+like "and says that nothing can be written" "$out" "^alarm +the disk of $TITAN_STATE/default is full: the master can't write, and all changes wait until there is space +next: df"
 like "also as text" "$(titan --plain status)" '^store.stuck	1$'
 exits "titan ls answers" 0 timeout 5 "$TITAN" ls
 like "and says that it is from memory" "$err" 'the disk of the store is full: this answer comes from memory, and some of it may not be on disk; see titan status'

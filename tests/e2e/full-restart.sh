@@ -80,7 +80,7 @@ fill_disk
 exits "titan up says what is full" 75 timeout 20 "$TITAN" up
 like "and what can't be" "$err" "the master is running, but the disk of $TITAN_STATE/default is full: workers can't connect"
 exits "status answers" 0 timeout 5 "$TITAN" status
-like "and says that nothing can be written" "$out" '^alarm +the disk of .* is full: nothing can be written'
+like "and says that nothing can be written" "$out" "^alarm +the disk of .* is full: the master can't write"
 is "ls knows the run" "$(titan --json ls 2>/dev/null | jq -r ".[] | select(.run == $run) | .state")" running
 exits "a cancel is refused at once" 75 timeout 5 "$TITAN" -y cancel "$run"
 exits "so is pruning" 75 timeout 5 "$TITAN" -y prune --keep 0

@@ -66,7 +66,7 @@ exits "a group is named once" 2 titan validate bad.yaml
 like "or it is told where" "$err" 'bad.yaml:2:38'
 printf 'concurrency: {max_runs: 3}\njobs: {a: {run: "true"}}\n' >bad.yaml
 exits "max_runs wants a group" 2 titan validate bad.yaml
-like "which is said" "$err" 'max_runs limits the runs of a group, but no group is named'
+like "which is said" "$err" 'max_runs limits the runs of a group, but the pipeline names no group'
 printf 'jobs: {a: {run: "true", concurrency: {max: 3}}}\n' >bad.yaml
 exits "a key is known" 2 titan validate bad.yaml
 like "or named" "$err" "unknown key 'max'"

@@ -146,7 +146,7 @@ pid=$(master_pid)
 kill -KILL "$pid"
 until_true 5 process_gone "$pid"
 start_cluster
-like "its final job waits for them as well" "$(titan explain "$run/clean")" 'it waits for b .* and for 2 added to the run'
+like "its final job waits for them as well" "$(titan explain "$run/clean")" 'the job waits for b .* and for 2 added to the run'
 rm "$hold"
 ok "and runs when they have ended" until_true 20 job_is "$run" clean running
 is "they have" "$(job_state "$run" x)$(job_state "$run" y)" succeededsucceeded

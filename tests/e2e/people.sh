@@ -7,7 +7,7 @@ gates() { titan --json approvals | jq -r '.[].job'; }
 gate_waits() { gates | grep -qx "$1"; }
 me=$(id -un)
 
-is "nothing waits for a person" "$(titan --json approvals)" "[]"
+is "no gate and no job waits for a person" "$(titan --json approvals)" "[]"
 run=$(titan run -e "a -> ?qa -> b; a=true; b=true; qa='Is it good?' approve_timeout=1h")
 ok "a gate waits for its job and then for people" until_true 10 gate_waits "$run/qa"
 is "it is asked" "$(titan --json approvals | jq -r '.[0] | "\(.approvals) \(.approvals_needed) \(.question)"')" "0 1 Is it good?"

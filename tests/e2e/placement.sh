@@ -82,7 +82,7 @@ kept=$(titan run kept.yaml)
 ok "a large job finds no room" until_true 10 reason_is "$kept/large" resources_busy
 like "and is told of what" "$(titan explain "$kept/large")" 'other jobs use the resources that the job asks for: cpus=4; worker big is reserved for this job'
 ok "a small one behind it waits" until_true 10 reason_is "$kept/small" reserved
-like "and is told for which" "$(titan explain "$kept/small")" "reserved for job $kept/large, which is larger and comes first"
+like "and is told for which" "$(titan explain "$kept/small")" "reserved for job $kept/large, which is larger and comes before this one"
 titan cancel -w "$kept" >/dev/null
 
 exits "a worker is cordoned" 0 titan cordon big

@@ -25,7 +25,7 @@ hold=$test_dir/hold
 : >"$hold"
 run=$(titan run -e "{a*20}; a='while [ -e $hold ]; do sleep 0.1; done' label=poor")
 ok "it can't open more files, and rests" until_true 20 refuses poor 'Too many open files'
-like "status names it, and what to do" "$(titan status)" '^alarm +worker poor can.t start jobs: Too many open files; .* next: raise its limit of open files'
+like "status names it, and what to do" "$(titan status)" '^alarm +worker poor can.t start jobs: Too many open files; .* next: raise the worker.s limit of open files'
 like "so does the list of workers" "$(titan worker ls)" '^alarm +worker poor can.t start jobs'
 like "the dashboard needs a person" "$(titan dash --dump-screen - --exit-after idle --size 100x24)" "FAILS +poor +can't start jobs: Too many open files"
 like "its log says it, and not for each job" "$(grep -c 'Too many open files; it goes back' poor.log)" '^[1-9]$'

@@ -27,7 +27,7 @@ exits "submits a run" 0 anna run -w -e 'a; a="echo hello"'
 is "which is hers" "$(titan --json ls | jq -r '.[0].owner // .[0].run.owner')" anna
 exits "reads its log" 0 anna logs 1/a
 is "as it was written" "$out" hello
-is "but ends no master" "$(anna down 2>&1 | head -n 1 | grep -c 'about this machine')" 1
+is "but ends no master" "$(anna down 2>&1 | head -n 1 | grep -c 'only on the machine of the master')" 1
 exits "sets no limits" 3 anna tenant set x --weight 2
 exits "makes no tokens" 3 anna token add eve
 like "which is said with her name and roles" "$err" 'anna.*viewer, submitter'
@@ -59,7 +59,7 @@ exits "then nothing runs here" 69 away ls
 exits "a worker gets a key" 0 titan token add db1 --worker -o db1.key
 exits "which opens no client" 3 away -H "$address" --key db1.key ls
 away worker start -H "$address" --key anna.key >refused.log 2>&1
-like "and a person's makes no worker" "$(cat refused.log)" "person's"
+like "and a person's makes no worker" "$(cat refused.log)" 'belongs to a person'
 TITAN_STATE=$test_dir/away setsid "$TITAN" worker start -H "$address" --key db1.key --slots 2 --label far >db1.log 2>&1 &
 guardian=$!
 has_worker() { titan --json worker ls | jq -e ".[] | select(.name == \"$1\" and .state == \"$2\")" >/dev/null; }

@@ -117,7 +117,7 @@ exits "a pipeline takes no words" 2 titan run pipe.yaml word
 like "but parameters" "$err" "unexpected argument 'word'; a pipeline has parameters instead"
 chmod +x pipe.yaml
 exits "an executable file with the name of a pipeline" 2 titan run ./pipe.yaml
-like "could be both, and both are named" "$err" 'could be a pipeline, as its name says, or a script, as it is executable'
+like "could be both, and both are named" "$err" 'may be a pipeline .by its name. or a script .it is executable.'
 like "with a way for each" "$err" 'titan run - <./pipe.yaml .* titan run -- ./pipe.yaml'
 run=$(titan run -w - <pipe.yaml)
 is "a pipeline from standard input" "$(titan logs "$run/a")" "of a pipeline"

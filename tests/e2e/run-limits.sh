@@ -35,7 +35,7 @@ for bad in 0 -1 x 5000000; do exits "-j $bad" 2 titan run "-j$bad" -e a=true; do
 exits "a single command" 2 titan run -j 2 -- true
 like "has nothing to limit" "$err" 'this run has only one'
 exits "added jobs" 2 titan run --into 1 -j 2 -e a=true
-like "neither" "$err" 'the limit belongs to the run'
+like "neither" "$err" 'the existing run keeps its limit'
 
 # --- what jobs need ---
 is "each job needs it" "$(titan --json run -n --cpus 2 --memory 512M --gpus 1 --label fast -e 'a=true; b=true' | jq -c '.[] | [.asks, .labels]' | sort -u)" \

@@ -57,7 +57,7 @@ exits "validate refuses it as well" 2 titan validate bad.yaml
 like "with its place" "$err" "bad.yaml:1:35: error: time zone 'Mars/Base' isn't installed"
 printf 'jobs:\n  a: {run: "true"}\n' >bad.yaml
 exits "and a pipeline without times" 2 titan schedule add bad.yaml
-like "which says what is missing" "$err" 'has no key schedule, which gives the times of its runs'
+like "which says what is missing" "$err" 'has no key schedule: with the times at which runs begin'
 exits "an unknown verb is refused" 2 titan schedule explode nightly
 
 done_testing

@@ -41,7 +41,7 @@ titan -y cancel "$run" >/dev/null
 stuck() { [ "$(state_of '.workers[0].stuck_jobs | length')" = "$1" ]; }
 ok "cancelled, it is killed, lives on, and that is noticed" until_true 60 stuck 1
 is "which job it is" "$(state_of '.workers[0].stuck_jobs[0]')" "$run/j"
-like "status raises an alarm, and says what to ask" "$(titan status)" "^alarm +worker local: 1 killed job lives on and keeps its slot: $run/j +next: titan explain $run/j\$"
+like "status raises an alarm, and says what to ask" "$(titan status)" "^alarm +worker local: 1 killed job still has a process and keeps its slot: $run/j +next: titan explain $run/j\$"
 like "so does the list of workers" "$(titan worker ls)" '^alarm '
 like "explain says why it doesn't end" "$(titan explain "$run/j")" 'worker local was killed but is still there; the job keeps its slot'
 is "it is counted" "$(titan --json metrics | jq .attempts_stuck)" 1

@@ -90,6 +90,6 @@ ok 'a job without output is said to have none' until_true 10 sees '^\[the job wr
 types "titan demo"
 ok 'the demo pulls the plug' until_true 30 sees 'PULL THE PLUG'
 ok 'shows what runs over a bar' until_true 30 sees ' [0-9]+% [0-9]+/16 ok='
-ok 'and loses nothing' until_true 60 sees 'nothing was lost, nothing was done twice'
+ok 'and loses nothing' until_true 60 sees 'no result was lost, no job was done twice'
 ok 'with success' says_status 0
 done_testing

@@ -7,18 +7,18 @@ newest() { titan --json history --limit 1 | jq -r '.[0].act'; }
 undo() { titan --json undo "$@"; }
 
 exits "nothing was done yet" 4 titan undo
-like "that is said" "$err" 'done nothing'
+like "that is said" "$err" 'none of your acts can be undone'
 
 # --- runs and jobs ---
 run=$(titan run -e "a -> b; a='sleep 600'; b='true'")
 job() { titan --json show "$run/$1" | jq -r ".[0].$2"; }
 submit=$(newest)
 exits "a submit has no inverse" 2 titan undo
-like "it says why" "$err" 'submit run [0-9]+\) can.t be taken back: .*cancelled'
+like "it says why" "$err" 'submit run [0-9]+\) can.t be undone: .*cancelled'
 titan -q hold "$run/b"
 is "the job is held" "$(job b held)" true
 exits "a dry run" 0 titan undo -n
-like "tells what would be" "$err" "would take back act [0-9]+ \(hold job $run/b\): held -> free; nothing"
+like "tells what would be" "$err" "would undo act [0-9]+ \(hold job $run/b\): held -> free; nothing"
 is "and changes nothing" "$(job b held)" true
 exits "a hold is taken back" 0 undo
 is "with its states" "$(printf '%s' "$out" | jq -c '[.verb, .target, .before, .after, .changed, .dry_run]')" \
@@ -46,7 +46,7 @@ titan -q priority "$run/b" 10
 act=$(newest)
 titan -q priority "$run/b" 11
 exits "what was changed since" 8 titan undo "$act"
-like "stays" "$err" 'changed again since'
+like "stays" "$err" 'somebody changed the same thing since then'
 is "as it is" "$(job b priority)" 11
 exits "a number that is no act of mine" 4 titan undo 99999
 exits "what is no number" 2 titan undo last

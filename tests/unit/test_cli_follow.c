@@ -453,7 +453,7 @@ TEST follow_tells_of_tries_and_what_a_person_has_to_look_at(void)
 	rig.subscribed_cb = tell_all_and_fail;
 	ASSERT_EQ(err_exit_status(ERR_BUSY), rig_run("watch 4 --timeout 20s"));
 	ASSERT_EQ(1, said("#4 a RETRY exit=75 try=2/5\n"));
-	ASSERT_EQ(1, said("#4 b UNKN lost    it may have run or not; if its worker doesn't come back: titan cancel 4/b\n"));
+	ASSERT_EQ(1, said("#4 b UNKN lost    the job may have run or not; if its worker doesn't come back: titan cancel 4/b\n"));
 	ASSERT_EQ(0, said("#4 c "));
 	PASS();
 }

@@ -82,7 +82,7 @@ static const struct refused refusals[] = {
 	{ "run --zzzzzz", "no option --zzzzzz", "titan run --help" },
 	{ "run --exp x", "option --exp", "titan run --help" },
 	{ "run -Q", "no option -Q", "titan run --help" },
-	{ "-e x run", "options of a command must come after its name", "titan --help" },
+	{ "-e x run", "options of a command must come after the command's name", "titan --help" },
 	{ "run --follow=yes", "takes no argument", "" },
 	{ "run -e", "needs an argument", "titan run --help" },
 	{ "run --name", "needs an argument", "titan run --help" },

@@ -71,7 +71,7 @@ TEST outcome_of_a_start_that_failed_names_the_program(void)
 {
 	ASSERT_STR_EQ("not started: No such file or directory", outcome_of(OUTCOME_SPAWN, ENOENT));
 	jobs[0].command = slice_str("make -j all");
-	ASSERT_STR_EQ("not started: Permission denied: make, or the directory it runs in", outcome_of(OUTCOME_SPAWN, EACCES));
+	ASSERT_STR_EQ("not started: Permission denied: make, or the working directory of the job", outcome_of(OUTCOME_SPAWN, EACCES));
 	PASS();
 }
 

@@ -343,11 +343,11 @@ TEST a_broken_chain_is_refused(void)
 	was = acts->at[2].row.act;
 	acts->at[2].row.act.principal = 2;
 	ASSERT_EQ(ERR_STORE_TRUST, reload(rig, &error));
-	ASSERT_STR_EQ("act 3: its row was changed, its hash is another's", error.text);
+	ASSERT_STR_EQ("act 3: its row was changed, because it doesn't have the hash in the row", error.text);
 	/* If the changed row also gets a matching hash, the next act's hash tells. */
 	act_hash(&acts->at[2].row.act, (uint8_t *)(uintptr_t)was.hash.data);
 	ASSERT_EQ(ERR_STORE_TRUST, reload(rig, &error));
-	ASSERT_STR_EQ("act 4: the act before it was changed, its hash is another's", error.text);
+	ASSERT_STR_EQ("act 4: the row before it was changed, because it doesn't have the hash that this row names", error.text);
 	acts->at[2].row.act = was;
 	act_hash(&acts->at[2].row.act, (uint8_t *)(uintptr_t)was.hash.data);
 	ASSERT_EQ(ERR_NONE, reload(rig, &error));
@@ -359,7 +359,7 @@ TEST a_broken_chain_is_refused(void)
 	memmove(&acts->at[2], &acts->at[1], 2 * sizeof(kept));
 	acts->at[1] = kept;
 	ASSERT_EQ(ERR_STORE_TRUST, reload(rig, &error));
-	ASSERT_STR_EQ("act 4 is missing: the latest that is there is act 3", error.text);
+	ASSERT_STR_EQ("act 4 is missing: the latest act in the store is act 3", error.text);
 	acts->count = 4;
 	ASSERT_EQ(ERR_NONE, reload(rig, &error));
 	rig_free(rig);

@@ -138,11 +138,11 @@ TEST a_stale_attempt_is_refused(void)
 	wrong = first;
 	wrong.epoch++;
 	ASSERT_EQ(0, submit_as(rig, wrong, 1, NULL));
-	ASSERT(rig_error_says(rig, ERR_STALE, "this process belongs to an old attempt of its job: the job has ended or was given to a worker again"));
+	ASSERT(rig_error_says(rig, ERR_STALE, "the calling process belongs to an old attempt of its job: the job has ended, or a worker has a new attempt"));
 	wrong = first;
 	wrong.job += 7;
 	ASSERT_EQ(0, submit_as(rig, wrong, 1, NULL));
-	ASSERT(rig_error_says(rig, ERR_STALE, "this process belongs to an old attempt of its job: the job has ended or was given to a worker again"));
+	ASSERT(rig_error_says(rig, ERR_STALE, "the calling process belongs to an old attempt of its job: the job has ended, or a worker has a new attempt"));
 	/* The worker is lost and the job is assigned again: the old attempt may no longer submit. */
 	rig_gone(rig, conn);
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
@@ -152,7 +152,7 @@ TEST a_stale_attempt_is_refused(void)
 	ASSERT_EQ(second.job, first.job);
 	ASSERT(second.epoch > first.epoch);
 	ASSERT_EQ(0, submit_as(rig, first, 2, NULL));
-	ASSERT(rig_error_says(rig, ERR_STALE, "given to a worker again"));
+	ASSERT(rig_error_says(rig, ERR_STALE, "or a worker has a new attempt"));
 	ASSERT(submit_as(rig, second, 2, NULL) > 0);
 	/* An ended attempt gets no answer even for a submit that was accepted earlier. */
 	rig_started(rig, second);

@@ -67,7 +67,7 @@ TEST last_quarter_of_classes_is_for_tenants_with_few(void)
 		ASSERT(wish(rig, tenant, tenant, LIMIT_TENANT_CLASSES_MAX) != 0);
 	}
 	ASSERT_EQ(0, wish(rig, "late", "x", few + 1));
-	ASSERT(rig_error_says(rig, ERR_FULL, "different sets of worker requirements, and no more are allowed; try again when some have ended"));
+	ASSERT(rig_error_says(rig, ERR_FULL, "different sets of worker requirements, and no more are allowed; try again when jobs have ended"));
 	ASSERT(wish(rig, "late", "x", few) != 0);
 	/* sets of requirements that another tenant uses already don't count as new */
 	ASSERT(wish(rig, "late", "t1", 9) != 0);

@@ -35,7 +35,7 @@ TEST explain_names_the_job_that_room_is_reserved_for(void)
 	run = rig_submit(rig, &graph);
 	join(rig, "w", 2, "", "tape=2", "");
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "small"));
-	ASSERT_STR_EQ("reserved: worker w has room, but this room is reserved for job 1/large, which is larger and comes first", why(rig, run, "other"));
+	ASSERT_STR_EQ("reserved: worker w has room, but this room is reserved for job 1/large, which is larger and comes before this one", why(rig, run, "other"));
 	rig_free(rig);
 	PASS();
 }
@@ -125,7 +125,7 @@ TEST explain_prefers_a_reserved_worker_to_a_full_one(void)
 	graph_job(&graph, "large", "")->asks = words(rig, "tape=8");
 	graph_job(&graph, "small", "")->asks = words(rig, "tape=1");
 	run = rig_submit(rig, &graph);
-	ASSERT_STR_EQ("reserved: worker b has room, but this room is reserved for job 1/large, which is larger and comes first", why(rig, run, "small"));
+	ASSERT_STR_EQ("reserved: worker b has room, but this room is reserved for job 1/large, which is larger and comes before this one", why(rig, run, "small"));
 	rig_free(rig);
 	PASS();
 }

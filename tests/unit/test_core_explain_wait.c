@@ -121,7 +121,7 @@ TEST explain_names_the_people_who_may_approve(void)
 	run = rig_submit(rig, &graph);
 	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; ben, bob may", why(rig, run, "two"));
 	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; ben, bob, cy, di, ed and 2 others may", why(rig, run, "many"));
-	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; nobody may approve: the gate names only ana, who submitted the run",
+	ASSERT_STR_EQ("approval: 0 of 1 people have approved the gate; nobody may approve: the gate names only ana, who submitted the run and so can't approve",
 		      why(rig, run, "nobody"));
 	rig_free(rig);
 	PASS();

@@ -246,7 +246,7 @@ TEST policies_that_contradict_themselves_are_refused(void)
 	begin("j")->backoff_max_ms = 1;
 	ASSERT(refused("shorter than the first"));
 	begin("j")->retry_on = 16;
-	ASSERT(refused("no such kind of failure"));
+	ASSERT(refused("there is no such kind of failure"));
 	begin("j")->retry_codes = (struct u64_list){ codes, 2 };
 	ASSERT(refused("ascending"));
 	begin("j")->retry_codes = (struct u64_list){ zero, 1 };

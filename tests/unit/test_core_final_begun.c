@@ -75,7 +75,7 @@ TEST stopped_final_job_refuses_additions(void)
 		ASSERT_STR_EQ(cancelled ? "cancelled" : "timed_out", rig_state_named(rig, run, "last"));
 		graph_job(&graph, "more", "");
 		ASSERT_EQ(0, grow(rig, run, &graph, ""));
-		ASSERT(rig_error_says(rig, ERR_TERMINAL, "and can't wait for added jobs any more; submit a new run with titan run, without --into"));
+		ASSERT(rig_error_says(rig, ERR_TERMINAL, "so it can't wait for added jobs; submit a new run with titan run, without --into"));
 		rig_free(rig);
 	}
 	PASS();
@@ -179,7 +179,7 @@ TEST final_loop_cancelled_between_passes_refuses_additions(void)
 	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "last"));
 	graph_job(&graph, "more", "");
 	ASSERT_EQ(0, grow(rig, run, &graph, ""));
-	ASSERT(rig_error_says(rig, ERR_TERMINAL, "and can't wait for added jobs any more; submit a new run with titan run, without --into"));
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "so it can't wait for added jobs; submit a new run with titan run, without --into"));
 	rig_free(rig);
 	PASS();
 }

@@ -69,7 +69,7 @@ TEST push_back_opens_round_of_earlier_job(void)
 
 	rig->target = "other";
 	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "'other' isn't before the gate"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "'other' isn't a job before the gate"));
 	rig->target = "c";
 	rig_act(rig, ACT_PUSHBACK, run, "qa", 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "'c' isn't before the gate"));
@@ -143,7 +143,7 @@ TEST push_back_to_gate_or_fan_out_is_refused(void)
 	for (size_t i = 0; i < 2; i++) {
 		rig->target = not_one[i];
 		rig_act(rig, ACT_PUSHBACK, run, "ok", 0);
-		ASSERT(rig_error_says(rig, ERR_INVALID, "' must be a single job before the gate"));
+		ASSERT(rig_error_says(rig, ERR_INVALID, "' must stand for a single job before the gate"));
 	}
 	rig_free(rig);
 	PASS();
@@ -401,7 +401,7 @@ TEST push_back_in_ending_sub_run_is_refused(void)
 	rig->target = "work";
 	rig->shown = shown(rig, sub);
 	rig_act(rig, ACT_PUSHBACK, sub, "qa", 0);
-	ASSERT(rig_error_says(rig, ERR_TERMINAL, "doesn't wait for it any more"));
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "no longer waits for the run"));
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, sub, "work"));
 	rig_free(rig);
 	PASS();

@@ -41,7 +41,7 @@ TEST decision_on_changed_gate_is_refused(void)
 	ASSERT(slice_eq(first, rig_digest(rig, run, "qa")));
 	rig->shown = slice_make(first.data, 7);
 	rig_act(rig, ACT_APPROVE, run, "qa", 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "must contain the digest of what was shown"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "of the digest of what the person was shown"));
 	rig_act(rig, ACT_RETRY, run, "b", RETRY_FROM);
 	rig_run_one(rig, 0);
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "qa"));
@@ -205,7 +205,7 @@ TEST vote_on_fan_out_of_gates_is_refused(void)
 	run = rig_submit(rig, &graph);
 	rig->shown = arena_copy(&rig->arena, rig_digest(rig, run, "ok[0]"));
 	rig_act(rig, ACT_APPROVE, run, "ok", 0);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "a fan-out of 2 jobs is not a gate"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "the name stands for a fan-out of 2 jobs"));
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok[0]"));
 	rig_free(rig);
 	PASS();

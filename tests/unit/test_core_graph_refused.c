@@ -136,12 +136,12 @@ TEST bad_needs_are_refused(void)
 	needs[0] = needs[1] = 0;
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "a a")->needs.at = needs;
-	ASSERT(refused(&graph, ERR_DUPLICATE, "needs: a job is listed twice"));
+	ASSERT(refused(&graph, ERR_DUPLICATE, "needs: the list names a job twice"));
 
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "");
 	graph_job(&graph, "c", "b a b");
-	ASSERT(refused(&graph, ERR_DUPLICATE, "job 2 'c': needs: a job is listed twice"));
+	ASSERT(refused(&graph, ERR_DUPLICATE, "job 2 'c': needs: the list names a job twice"));
 
 	needs[0] = 4;
 	graph_job(&graph, "a", "");
@@ -194,7 +194,7 @@ TEST bytes_must_fit_the_count(void)
 	graph_job(&graph, "b", "");
 	body = graph_blob(&graph);
 	ASSERT_EQ(0, rig_submit_bytes(rig, body, 1, 1, 1));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "bytes behind"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "has more bytes than its"));
 	ASSERT_EQ(0, rig_submit_bytes(rig, body, 3, 2, 1));
 	ASSERT(rig_error_says(rig, ERR_INVALID, "has 2 jobs instead of 3"));
 	for (size_t len = 0; len < body->len; len++) {

@@ -306,7 +306,7 @@ TEST group_refuses_bad_names_and_limits(void)
 	set_group(rig, SET_PUT, "no name", 1);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "name"));
 	set_group(rig, SET_REMOVE, "db", 0);
-	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "has no limit that was set"));
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nobody has set a limit of group"));
 	set_group(rig, SET_FIRE, "db", 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "unknown change of a group: 8"));
 	rig_free(rig);

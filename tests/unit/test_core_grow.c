@@ -112,11 +112,11 @@ TEST bad_additions_are_refused(void)
 	graph_job(&graph, "x", "");
 	ASSERT(refused(rig, run, &graph, "", ERR_DUPLICATE, "job 6 'x': name: job 5 already has this name"));
 	need_old(added(&graph, "x", 0, TRIGGER_OK), 0, TRIGGER_OK);
-	ASSERT(refused(rig, run, &graph, "good", ERR_DUPLICATE, "job 5 'x': needs: a job is listed twice"));
+	ASSERT(refused(rig, run, &graph, "good", ERR_DUPLICATE, "job 5 'x': needs: the list names a job twice"));
 	need_old(added(&graph, "x", 0, TRIGGER_OK), 1, TRIGGER_OK);
-	ASSERT(refused(rig, run, &graph, "good good", ERR_DUPLICATE, "a job is listed twice"));
+	ASSERT(refused(rig, run, &graph, "good good", ERR_DUPLICATE, "the list names a job twice"));
 	added(&graph, "x", 1, TRIGGER_OK);
-	ASSERT(refused(rig, run, &graph, "good", ERR_INVALID, "added job 0: needs: no job 2"));
+	ASSERT(refused(rig, run, &graph, "good", ERR_INVALID, "added job 0: needs: there is no job 2"));
 	graph_job(&graph, "x", "")->group = 2;
 	ASSERT(refused(rig, run, &graph, "", ERR_INVALID, "added job 0: group"));
 	graph_job(&graph, "x", "");
@@ -177,7 +177,7 @@ TEST ended_and_cancelled_runs_refuse_additions(void)
 	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "has ended"));
 	core_sweep(rig->core, UINT64_MAX);
 	graph_job(&graph, "x", "");
-	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "run 1 has ended, so nothing can be added to it"));
+	ASSERT(refused(rig, run, &graph, "", ERR_TERMINAL, "run 1 has ended, so no jobs can be added to it"));
 	rig_free(rig);
 	PASS();
 }
@@ -344,12 +344,12 @@ TEST contradicting_rows_of_added_jobs_are_refused(void)
 	WITH(parts[2]->first, 3, "its jobs overlap with others, or their numbers are above next_job");
 	WITH(parts[2]->first, 8, "its jobs overlap with others, or their numbers are above next_job");
 	WITH(parts[2]->first, 0, "spec of run 1: part 1 doesn't belong to its submit");
-	WITH(parts[2]->first, -7, "part 1 begins with job -7");
+	WITH(parts[2]->first, -7, "part 1 begins with the wrong job, -7");
 	WITH(parts[2]->jobs, 1, "spec of run 1: part 1 doesn't belong to its submit");
 	WITH(parts[2]->jobs, 3, "specification has");
 	WITH(parts[2]->jobs, -2, "spec of run 1: part 1 doesn't belong to its submit");
 	WITH(parts[2]->count, 1, "specification has");
-	WITH(parts[2]->run, 2, "spec of run 2: part 1 is missing or too much");
+	WITH(parts[2]->run, 2, "spec of run 2: part 1 is missing or doesn't belong there");
 	WITH(parts[0]->jobs, 4, "spec of run 1: part 0 doesn't belong to its submit");
 	WITH(parts[0]->jobs, 6, "spec of run 1: part 1 doesn't belong to its submit");
 	WITH(parts[0]->jobs, 0, "");             /* an older version wrote no number of jobs, which is accepted */
@@ -395,7 +395,7 @@ TEST specs_of_other_rows_are_refused(void)
 	*added_body = kept;
 	kept = *first_body;
 	*first_body = *added_body;
-	ASSERT(loads(rig, "part 0 has 1 jobs instead of 5"));
+	ASSERT(loads(rig, "part 0 of the graph has 1 jobs instead of 5"));
 	*first_body = kept;
 	ASSERT(loads(rig, ""));
 	rig_free(rig);

@@ -282,7 +282,7 @@ TEST retry_asks_used_gate_again_for_added_job(void)
 	rig_started(rig, rig_must_take(rig));
 	ASSERT_STR_EQ("running", rig_state_named(rig, run, "b"));
 	rig_act(rig, ACT_RETRY, run, "ok", RETRY_FROM);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "asking gate ok again would change nothing, because a job that it let run is under way: b is running"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "asking gate ok again would change nothing, because a job that it let run hasn't ended: b is running"));
 	need_old(added(&graph, "c", 0, TRIGGER_OK), 1, TRIGGER_OK);
 	ASSERT(grow(rig, run, &graph, "ok x") != 0);
 	ASSERT_STR_EQ("waiting", rig_state_named(rig, run, "c"));

@@ -289,11 +289,11 @@ TEST damaged_job_rows_are_refused(void)
 
 	job_row(rig, 1)->state = STATE_SUCCEEDED;        /* d was assigned; b has no row yet: this is valid */
 	job_row(rig, 0)->state = STATE_FAILED; /* an impossible store: a failed, so b should have been skipped */
-	ASSERT(distrusted(rig, "but the jobs that it needs don't allow that"));
+	ASSERT(distrusted(rig, "which doesn't fit the ends of the jobs that it needs"));
 
 	rig = rig_with_history();
 	job_row(rig, 1)->job = 3;                        /* an impossible store: c runs before b */
-	ASSERT(distrusted(rig, "job 3 of run 1 is assigned, but"));
+	ASSERT(distrusted(rig, "job 3 of run 1 is assigned, which"));
 
 	rig = rig_with_history();
 	job_row(rig, 1)->job = 77;
@@ -322,7 +322,7 @@ TEST other_damaged_rows_are_refused(void)
 	struct rig *rig = rig_with_history();
 
 	run_row(rig)->jobs = 3;
-	ASSERT(distrusted(rig, "spec of run 1: part 0 is missing or too much"));
+	ASSERT(distrusted(rig, "spec of run 1: part 0 is missing or doesn't belong there"));
 
 	rig = rig_with_history();
 	run_row(rig)->jobs = 5;

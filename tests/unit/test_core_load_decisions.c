@@ -21,7 +21,7 @@ TEST decisions_on_other_gates_are_refused(void)
 	load(rig, &hash);
 	WITH(said->run, 2, "decision on job 1: the job isn't in run 2");
 	WITH(said->job, 9, "decision on job 9: the job isn't in run 1");
-	WITH(said->verdict, VERDICT_REJECTED, "decision on job 1: the gate was rejected but still waits");
+	WITH(said->verdict, VERDICT_REJECTED, "decision on job 1: the gate was rejected, but its row says that it still waits");
 	WITH(said->job, 2, "loads");
 	said->round = 1;                         /* a vote with the number of another round doesn't count */
 	load(rig, &other);
@@ -118,9 +118,9 @@ TEST parts_that_do_not_follow_are_refused(void)
 
 	ASSERT_EQ(1, later->part);
 	ASSERT(says(rig, "loads"));
-	WITH(later->first, -1, "part 1 begins with job -1");
-	WITH(later->first, SANE_MAX + 1, "part 1 begins with job");
-	WITH(later->part, 2, "spec of run 1: part 2 is missing or too much");
+	WITH(later->first, -1, "part 1 begins with the wrong job, -1");
+	WITH(later->first, SANE_MAX + 1, "part 1 begins with the wrong job");
+	WITH(later->part, 2, "spec of run 1: part 2 is missing or doesn't belong there");
 	WITH(later->count, 1, "has 3 jobs instead of 4");
 	WITH(run->first, 2, "its jobs overlap with others, or their numbers are above next_job");
 	later->first = 3; /* the part of the run says that it was added later, but its jobs are missing */
@@ -215,9 +215,9 @@ TEST wrong_rows_of_reopened_run_are_refused(void)
 	REFUSED(run->ended_ms, 0, "run 1 is live, but was not loaded");
 	REFUSED(run->max_jobs, -1, "run 1: max_jobs has the bad value -1");
 	REFUSED(run->jobs, 4, "has 3 jobs instead of 4");
-	ASSERT(refused(&ended, &run->jobs, LIMIT_LIVE_JOBS_MAX + 1, ERR_FULL, "can't hold more than 8388608"));
-	REFUSED(run->jobs, LIMIT_LIVE_JOBS_MAX, "run 1: the row claims 8388608 jobs");
-	REFUSED(ended.rows[1].spec.part, 1, "part 1 is missing or too much");
+	ASSERT(refused(&ended, &run->jobs, LIMIT_LIVE_JOBS_MAX + 1, ERR_FULL, "a master may have at most 8388608"));
+	REFUSED(run->jobs, LIMIT_LIVE_JOBS_MAX, "run 1: the row has an impossible range of 8388608 jobs");
+	REFUSED(ended.rows[1].spec.part, 1, "part 1 is missing or doesn't belong there");
 	REFUSED(c->state, STATE_APPROVAL, "job 3 of run 1 is approval, although the run has ended");
 	REFUSED(c->state, STATE_UNKNOWN, "job 3 of run 1 is unknown, although the run has ended");
 	REFUSED(a->state, STATE_COUNT, "job 1: its row contradicts itself");
@@ -262,7 +262,7 @@ TEST ended_run_is_not_loaded_as_live(void)
 		ASSERT_EQ(ERR_NONE, core_load_row(core, row_at(rig, TABLE_meta, i), &error));
 	row.run.ended_ms = 5;
 	ASSERT_EQ(ERR_STORE_TRUST, core_load_row(core, &row, &error));
-	ASSERT(strstr(error.text, "run 1: it was loaded as live, but has ended"));
+	ASSERT(strstr(error.text, "run 1 was read as a live run, but its row says that it has ended"));
 	core_free(core);
 	rig_free(rig);
 	PASS();

@@ -24,11 +24,11 @@ TEST wrong_rows_of_runs_are_refused(void)
 	struct row_run *last = &row_at(rig, TABLE_run, 1)->run;
 	struct row_spec *spec = &row_at(rig, TABLE_spec, 1)->spec;
 
-	WITH(last->jobs, 0, "run 2: the row claims 0 jobs from number 3 on");
-	WITH(last->jobs, LIMIT_RUN_JOBS_MAX + 1, "run 2: the row claims 4194305 jobs from number 3 on");
+	WITH(last->jobs, 0, "run 2: the row has an impossible range of 0 jobs from serial number 3 on");
+	WITH(last->jobs, LIMIT_RUN_JOBS_MAX + 1, "run 2: the row has an impossible range of 4194305 jobs from serial number 3 on");
 	WITH(last->jobs, LIMIT_RUN_JOBS_MAX, "has 2 jobs instead of 4194304");
-	WITH(last->jobs, -1, "run 2: the row claims -1 jobs");
-	WITH(last->first, 0, "run 2: the row claims 2 jobs from number 0 on");
+	WITH(last->jobs, -1, "run 2: the row has an impossible range of -1 jobs");
+	WITH(last->first, 0, "run 2: the row has an impossible range of 2 jobs from serial number 0 on");
 	WITH(last->first, SANE_MAX, "its jobs overlap with others, or their numbers are above next_job");
 	WITH(last->first, SANE_MAX + 1, "2 jobs from");
 	WITH(last->first, 1, "run 2: its jobs overlap");
@@ -38,14 +38,14 @@ TEST wrong_rows_of_runs_are_refused(void)
 	WITH(last->max_jobs, INT64_C(1) + UINT32_MAX, "run 2: max_jobs has the bad value 4294967296");
 	WITH(last->run, 3, "run 3: the row is out of order, or its number is above next_run");
 	WITH(last->run, 1, "run 1: the row is out of order, or its number is above next_run");
-	WITH(spec->count, -1, "spec of run 2: part 0 is missing or too much");
+	WITH(spec->count, -1, "spec of run 2: part 0 is missing or doesn't belong there");
 	WITH(spec->count, 0, "has 0 jobs instead of 2");
-	WITH(spec->count, 3, "spec of run 2: part 0 is missing or too much");
-	WITH(spec->part, 1, "spec of run 2: part 1 is missing or too much");
+	WITH(spec->count, 3, "spec of run 2: part 0 is missing or doesn't belong there");
+	WITH(spec->part, 1, "spec of run 2: part 1 is missing or doesn't belong there");
 	WITH(spec->jobs, 0, "loads");    /* an older version wrote 0 as the number of jobs, which is accepted */
 	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 2, "loads");
-	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 3, "it names a later run as its submitter");
-	WITH(spec->first, 4, "part 0 begins with job 4");
+	WITH(row_at(rig, TABLE_submit_key, 1)->submit_key.by_run, 3, "by_run names a later run");
+	WITH(spec->first, 4, "part 0 begins with the wrong job, 4");
 	rig_free(rig);
 	PASS();
 }
@@ -57,7 +57,7 @@ TEST live_run_that_was_pruned_is_refused(void)
 
 	row.pruned.first = row.pruned.last = 2;
 	rig_put(rig, &row);
-	ASSERT(says(rig, "run 2: it is live, but was also pruned"));
+	ASSERT(says(rig, "run 2 is stored both as live and as pruned"));
 	row.deleted = true;
 	rig_put(rig, &row);
 	ASSERT(says(rig, "loads"));
@@ -65,7 +65,7 @@ TEST live_run_that_was_pruned_is_refused(void)
 	row.pruning.run = 2;
 	row.pruning.logs_only = 1;
 	rig_put(rig, &row);
-	ASSERT(says(rig, "run 2: it is live, but was also pruned"));
+	ASSERT(says(rig, "run 2 is stored both as live and as pruned"));
 	rig_free(rig);
 	PASS();
 }
@@ -198,9 +198,9 @@ TEST wrong_rows_of_schedules_are_refused(void)
 		WITH(*fields[i], most[i], "loads");
 		WITH(*fields[i], most[i] + 1, bad);
 	}
-	WITH(jobs->part, 1, "a part of a schedule's graph is missing or too much");
-	WITH(jobs->count, -1, "a part of a schedule's graph is missing or too much");
-	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph is missing or too much");
+	WITH(jobs->part, 1, "a part of a schedule's graph is missing or doesn't belong there");
+	WITH(jobs->count, -1, "a part of a schedule's graph is missing or doesn't belong there");
+	WITH(jobs->count, LIMIT_RUN_JOBS_MAX + 1, "a part of a schedule's graph is missing or doesn't belong there");
 	WITH(jobs->count, LIMIT_RUN_JOBS_MAX, "loads");
 	WITH(jobs->count, 0, "loads");
 	row->schedule = slice_str("no name");
@@ -239,19 +239,19 @@ TEST states_that_parents_contradict_are_refused(void)
 	ASSERT_EQ(STATE_ASSIGNED, b->state);
 	ASSERT_EQ(STATE_SKIPPED, job_row(rig, 3)->state);
 	ASSERT(says(rig, "loads"));
-	WITH(job_row(rig, 3)->flags, 64, "job 3 of run 1 is skipped, but the jobs that it needs don't allow that");
-	WITH(b->state, STATE_SKIPPED, "job 2 of run 1 is skipped, but");
-	WITH(a->state, STATE_DELAYED, "but the jobs that it needs don't allow that");
-	WITH(gate->state, STATE_WAITING, "job 4 of run 1 waits, but for nothing");
+	WITH(job_row(rig, 3)->flags, 64, "job 3 of run 1 is skipped, which doesn't fit the ends of the jobs that it needs");
+	WITH(b->state, STATE_SKIPPED, "job 2 of run 1 is skipped, which");
+	WITH(a->state, STATE_DELAYED, "which doesn't fit the ends of the jobs that it needs");
+	WITH(gate->state, STATE_WAITING, "job 4 of run 1 waits, although all jobs that it needs have ended");
 	WITH(gate->flags, 2, "loads");
 	WITH(b->flags, 128, "job 2: its row contradicts itself");
 	WITH(a->flags, 111, "a job has a dead letter but didn't fail");
 	WITH(a->flags, 8, "a job has a dead letter but didn't fail");
 	b->state = gate->state = STATE_CANCELLED;
-	ASSERT(says(rig, "run 1: all its jobs have ended, but it has not"));
+	ASSERT(says(rig, "run 1 is stored as live, although all its jobs have ended"));
 	gate->state = STATE_WAITING;
 	gate->flags = 2;                         /* a gate that was detached from its parents waits for none */
-	ASSERT(says(rig, "job 4 of run 1 is waiting, but the jobs that it needs don't allow that"));
+	ASSERT(says(rig, "job 4 of run 1 is waiting, which doesn't fit the ends of the jobs that it needs"));
 	rig_free(rig);
 	PASS();
 }

@@ -333,7 +333,7 @@ TEST empty_pass_takes_a_turn(void)
 
 TEST loop_fields_that_contradict_are_refused(void)
 {
-	static const char *const words[] = { "once", "condition that ends the loop is missing", "a job that runs nothing can't be a loop", "too many passes", "isn't a loop" };
+	static const char *const words[] = { "once", "condition that ends the loop is missing", "a gate or noop job runs nothing, so it can't be a loop", "too many passes", "isn't a loop" };
 	struct rig *rig = rig_new();
 
 	for (int i = 0; i < 5; i++) {

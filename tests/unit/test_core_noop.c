@@ -168,7 +168,7 @@ TEST unknown_kind_is_refused(void)
 
 	noop(&graph, "mark", "")->kind = KIND_COUNT;
 	ASSERT_EQ(0, rig_submit(rig, &graph));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "no such kind of job"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "there is no such kind of job"));
 	rig_free(rig);
 	PASS();
 }

@@ -227,19 +227,19 @@ TEST contradictory_numbers_of_pruned_runs_are_refused(void)
 	one = &rig->tables[TABLE_pruned].at[0].row.pruned;
 	three = &rig->tables[TABLE_pruned].at[1].row.pruned;
 	ASSERT(says(rig, "loads"));
-	WITH(one->first, 0, "pruned runs 0 to 1: they are stored twice, or above next_run");
-	WITH(one->first, -1, "pruned runs -1 to 1: they are stored twice, or above next_run");
-	WITH(one->first, 2, "pruned runs 2 to 1: they are stored twice, or above next_run");
-	WITH(one->last, 0, "pruned runs 1 to 0: they are stored twice, or above next_run");
-	WITH(one->last, 3, "pruned runs 3 to 3: they are stored twice, or above next_run");
-	WITH(one->last, 4, "pruned runs 3 to 3: they are stored twice, or above next_run");
-	WITH(three->first, 1, "pruned runs 1 to 3: they are stored twice, or above next_run");
-	WITH(three->last, 5, "pruned runs 3 to 5: they are stored twice, or above next_run");
-	WITH(three->last, INT64_MIN, "they are stored twice, or above next_run");
+	WITH(one->first, 0, "pruned runs 0 to 1 are stored twice, or their numbers are above next_run");
+	WITH(one->first, -1, "pruned runs -1 to 1 are stored twice, or their numbers are above next_run");
+	WITH(one->first, 2, "pruned runs 2 to 1 are stored twice, or their numbers are above next_run");
+	WITH(one->last, 0, "pruned runs 1 to 0 are stored twice, or their numbers are above next_run");
+	WITH(one->last, 3, "pruned runs 3 to 3 are stored twice, or their numbers are above next_run");
+	WITH(one->last, 4, "pruned runs 3 to 3 are stored twice, or their numbers are above next_run");
+	WITH(three->first, 1, "pruned runs 1 to 3 are stored twice, or their numbers are above next_run");
+	WITH(three->last, 5, "pruned runs 3 to 5 are stored twice, or their numbers are above next_run");
+	WITH(three->last, INT64_MIN, "are stored twice, or their numbers are above next_run");
 	/* Two ranges in the wrong order; also refused if one ends where the other begins. */
 	one->first = one->last = 3;
 	three->first = 2;
-	ASSERT(says(rig, "pruned runs 2 to 3: they are stored twice, or above next_run"));
+	ASSERT(says(rig, "pruned runs 2 to 3 are stored twice, or their numbers are above next_run"));
 	rig_free(rig);
 	PASS();
 }

@@ -151,7 +151,7 @@ TEST retry_of_open_job_names_next_command(void)
 	run = rig_submit(rig, &graph);
 	rig_started(rig, rig_must_take(rig));
 	rig_act(rig, ACT_RETRY, run, "qa", RETRY_FROM);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended: people have to decide"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "hasn't ended: people have to approve or reject it"));
 	ASSERT(slice_eq(rig->error.next, slice_str("titan approve 1/qa")));
 	rig_act(rig, ACT_RETRY, run, "ship", RETRY_FROM);
 	ASSERT(slice_eq(rig->error.next, slice_str("titan cancel 1/ship")));
@@ -159,7 +159,7 @@ TEST retry_of_open_job_names_next_command(void)
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
 	ASSERT_STR_EQ("unknown", rig_state_named(rig, run, "ship"));
 	rig_act(rig, ACT_RETRY, run, "ship", RETRY_FROM);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "job 1/ship hasn't ended: it may have run, and a person has to settle it"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "job 1/ship hasn't ended: the job may have run, and a person has to settle it"));
 	ASSERT(slice_eq(rig->error.next, slice_str("titan settle 1/ship retry -m 'HOW YOU KNOW'")));
 	rig_free(rig);
 	PASS();
@@ -286,7 +286,7 @@ TEST gate_in_use_stays_decided(void)
 	attempt = rig_must_take(rig);
 	rig_started(rig, attempt);
 	rig_act(rig, ACT_RETRY, run, "qa", RETRY_FROM);
-	ASSERT(rig_error_says(rig, ERR_PENDING, "asking gate qa again would change nothing, because a job that it let run is under way: b is running"));
+	ASSERT(rig_error_says(rig, ERR_PENDING, "asking gate qa again would change nothing, because a job that it let run hasn't ended: b is running"));
 	rig_act(rig, ACT_RETRY, run, "a", RETRY_FROM);
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "qa"));

@@ -268,7 +268,7 @@ TEST retry_names_gate_that_would_decide_nothing(void)
 	started(rig);
 	rig_act(rig, ACT_RETRY, run, "ok[*]", RETRY_FROM);
 	ASSERT(rig_error_says(rig, ERR_PENDING,
-			      "asking gate ok[1] again would change nothing, because a job that it let run is under way: b is running"));
+			      "asking gate ok[1] again would change nothing, because a job that it let run hasn't ended: b is running"));
 	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok[0]"));
 	rig_free(rig);
 	PASS();

@@ -180,18 +180,18 @@ TEST values_beyond_their_limits_are_refused(void)
 		{ WORD_ZERO, ERR_INVALID, "an argument contains a zero byte" }, { DIR_ZERO, ERR_INVALID, "dir: the text contains a zero byte" },
 		{ ENV_BARE, ERR_INVALID, "an entry must have the form NAME=value" }, { ENV_NAMELESS, ERR_INVALID, "an entry must have the form NAME=value" },
 		{ ENV_ZERO, ERR_INVALID, "an entry contains a zero byte" }, { NEED_MISSING, ERR_INVALID, "no job 2" },
-		{ NEED_ITSELF, ERR_CYCLE, "the job needs itself" }, { NEED_TWICE, ERR_DUPLICATE, "listed twice" },
-		{ TRIGGER_COUNT, ERR_INVALID, "the list must be as long as needs" },
+		{ NEED_ITSELF, ERR_CYCLE, "the job needs itself" }, { NEED_TWICE, ERR_DUPLICATE, "names a job twice" },
+		{ TRIGGER_COUNT, ERR_INVALID, "triggers must have as many entries as needs" },
 		{ TRIGGER_BARE, ERR_INVALID, "the trigger is EXPR, but there is no expression" }, { TRIGGER_UNKNOWN, ERR_INVALID, "unknown trigger" },
 		{ PEOPLE_OVER, ERR_TOO_LARGE, "too many people" },
 		{ FROM_OVER, ERR_TOO_LARGE, "too many people" }, { FROM_FEW, ERR_INVALID, "fewer people are listed than must approve" },
-		{ FROM_TWICE, ERR_DUPLICATE, "a person is listed twice" }, { EXPIRY_NEVER, ERR_INVALID, "the gate has no time-out, so this has no effect" },
+		{ FROM_TWICE, ERR_DUPLICATE, "the list names a person twice" }, { EXPIRY_NEVER, ERR_INVALID, "this field has no effect, because the gate has no time-out" },
 		{ EXPIRY_UNKNOWN, ERR_INVALID, "no such value" }, { MESSAGE_OVER, ERR_TOO_LARGE, "the text is too long" },
 		{ NOT_A_GATE_FROM, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_TIMEOUT, ERR_INVALID, "fields of a gate but isn't a gate" },
 		{ NOT_A_GATE_EXPIRY, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_MESSAGE, ERR_INVALID, "fields of a gate but isn't a gate" },
 		{ LABELS_OVER, ERR_TOO_LARGE, "labels: too many" }, { LABEL_BAD, ERR_INVALID, "a label may only have letters, digits and _ . -" },
 		{ GROUP_OVER, ERR_INVALID, "no such job" }, { NO_GROUP_PARALLEL, ERR_INVALID, "in no fan-out" },
-		{ NO_GROUP_FAST, ERR_INVALID, "in no fan-out" }, { PARALLEL_OVER, ERR_TOO_LARGE, "more than a run may have" },
+		{ NO_GROUP_FAST, ERR_INVALID, "in no fan-out" }, { PARALLEL_OVER, ERR_TOO_LARGE, "the number is larger than the most jobs of a run" },
 		{ NAME_OVER, ERR_INVALID, "a name must have letters, digits, _ . - and begin with a letter, digit or _; [NUMBER] may follow" }, { NAME_BAD, ERR_INVALID, "'a b': name: " },
 	};
 
@@ -230,7 +230,7 @@ TEST numbers_beyond_their_maximum_are_refused(void)
 		{ LIMIT_RETRY_MAX, "too many retries" }, { EXEC_MODE_COUNT - 1, "no such mode" },
 		{ SPAN_MS + 999, "deadline_ms: longer than ten years" }, { SPAN_MS + 999, "dispatch_timeout_ms: longer than ten years" },
 		{ 101, "from 0 to 100" }, { SPAN_MS + 999, "longer than ten years" }, { LIMIT_CRASH_LIMIT_MAX, "crash_limit: too many" },
-		{ CONTINUE_ALL, "continue_on: no such kind of failure" },
+		{ CONTINUE_ALL, "continue_on: there is no such kind of failure" },
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -273,7 +273,7 @@ TEST parents_may_be_in_any_order(void)
 	graph_job(&graph, "b", "");
 	graph_job(&graph, "c", "b a b");
 	ASSERT_EQ(0, rig_submit(rig, &graph));
-	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "a job is listed twice"));
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "the list names a job twice"));
 	graph_job(&graph, "a", "");
 	graph_job(&graph, "b", "");
 	graph_job(&graph, "c", "b a*");

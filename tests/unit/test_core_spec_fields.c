@@ -125,7 +125,7 @@ TEST retries_are_refused_with_their_reason(void)
 	ASSERT_STR_EQ("", refused(wait_as_first));
 	ASSERT(strstr(refused(wait_under), "shorter than the first"));
 	ASSERT(strstr(refused(wait_under_usual), "shorter than the first"));
-	ASSERT(strstr(refused(end_over), "retry_on: no such kind of failure"));
+	ASSERT(strstr(refused(end_over), "retry_on: there is no such kind of failure"));
 	ASSERT_STR_EQ("", refused(ends_all));
 	ASSERT(strstr(refused(death_over), "worker_death: no such"));
 	ASSERT_STR_EQ("", refused(death_last));
@@ -293,12 +293,12 @@ TEST a_sub_run_has_no_worker_and_holds_nothing(void)
 		sub_mode, sub_env, sub_dir };
 
 	ASSERT_STR_EQ("", refused(sub_most));
-	ASSERT(strstr(refused(sub_over), "sub_max_jobs: more than a run may have"));
-	ASSERT(strstr(refused(sub_count_over), "sub_count: more than a run may have"));
-	ASSERT(strstr(refused(sub_groups), "a sub-run can't name groups or locks, because its own jobs could wait for them; name them in the jobs of the sub-run"));
-	ASSERT(strstr(refused(sub_locks), "a sub-run can't name groups or locks, because its own jobs could wait for them; name them in the jobs of the sub-run"));
+	ASSERT(strstr(refused(sub_over), "sub_max_jobs: the number is larger than the most jobs of a run"));
+	ASSERT(strstr(refused(sub_count_over), "sub_count: the number is larger than the most jobs of a run"));
+	ASSERT(strstr(refused(sub_groups), "a job with a sub-run can't name groups or locks, because the sub-run's jobs could wait for them; name them in those jobs"));
+	ASSERT(strstr(refused(sub_locks), "a job with a sub-run can't name groups or locks, because the sub-run's jobs could wait for them; name them in those jobs"));
 	for (size_t i = 0; i < sizeof(of_workers) / sizeof(of_workers[0]); i++)
-		ASSERT(strstr(refused(of_workers[i]), "a sub-run needs no worker; set this in the jobs of the sub-run"));
+		ASSERT(strstr(refused(of_workers[i]), "a job with a sub-run needs no worker; set these fields in the jobs of the sub-run"));
 	PASS();
 }
 

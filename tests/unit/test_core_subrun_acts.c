@@ -135,7 +135,7 @@ TEST ended_sub_run_is_neither_held_nor_requeued(void)
 	ASSERT_EQ(1, rig->ok.count);
 	ASSERT_FALSE(run_held(rig, child));
 	rig_act(rig, ACT_REQUEUE, child, "x", 0);
-	ASSERT(rig_error_says(rig, ERR_TERMINAL, "and that job doesn't wait for it any more; run that job again instead"));
+	ASSERT(rig_error_says(rig, ERR_TERMINAL, "and that job no longer waits for the run; retry that job instead"));
 	ASSERT_EQ(STATE_FAILED, named(rig, child, "x"));
 	rig_free(rig);
 	PASS();

@@ -50,7 +50,7 @@ TEST timed_out_sub_run_waits_for_unknown_job(void)
 		ASSERT_EQ(0, lock_act(rig, SET_TAKE, "db", "me", false, 0));
 		ASSERT(rig_error_says(rig, ERR_BUSY, "lock db"));
 		rig_act(rig, ACT_SETTLE, scene.child, "x", SETTLE_RETRY);
-		ASSERT(rig_error_says(rig, ERR_TERMINAL, "doesn't wait for it any more"));
+		ASSERT(rig_error_says(rig, ERR_TERMINAL, "no longer waits for the run"));
 		rig_act(rig, ACT_SETTLE, scene.child, "x", SETTLE_DONE);
 		ASSERT_EQ(1, rig->ok.count);
 		ASSERT_EQ(STATE_TIMED_OUT, named(rig, scene.run, "s"));

@@ -308,7 +308,7 @@ TEST tenants_come_and_go(void)
 	set_tenant(rig, "one", 1001, 0, 0);
 	ASSERT(rig_error_says(rig, ERR_INVALID, "1 to 1000"));
 	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_REMOVE, .name = slice_str("one") });
-	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "tenant one has no weight or limit that was set"));
+	ASSERT(rig_error_says(rig, ERR_NOT_FOUND, "nobody has set a weight or limit of tenant one"));
 	rig_set(rig, (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_FIRE, .name = slice_str("one") });
 	ASSERT(rig_error_says(rig, ERR_INVALID, "unknown change of a tenant: 8"));
 	rig_free(rig);

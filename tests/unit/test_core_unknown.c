@@ -227,9 +227,9 @@ TEST settle_names_one_job_and_reason(void)
 	rig_gone(rig, conn);
 	rig_pass(rig, LIMIT_GRACE_MS + 1000);
 	settle_because(rig, alone, "", slice_str("seen"));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "that is to be settled"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "that you want to settle"));
 	settle_because(rig, run, "once[*]", slice_str("seen"));
-	ASSERT(rig_error_says(rig, ERR_INVALID, "that is to be settled"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "that you want to settle"));
 	settle_because(rig, alone, "once", slice_str(""));
 	ASSERT(rig_error_says(rig, ERR_INVALID, "to settle an unknown job, give a reason of at most 4096 bytes"));
 	settle_because(rig, alone, "once", slice_make(text, sizeof(text)));

@@ -96,9 +96,9 @@ TEST what_is_added_needs_jobs_of_the_run(void)
 	/* A name that the graph defines means the graph's job, even if the run has a job of that name. */
 	ASSERT_STR_EQ("old a<-old", drawn_into("old -> a; old=x; a=x"));
 	ASSERT_STR_EQ("old a<-old", drawn_into("?old -> a; a=x"));
-	ASSERT_STR_EQ("job 'old' is already in run 7: an existing job can't wait for added ones", drawn_into("a -> old; a=x"));
+	ASSERT_STR_EQ("job 'old' is already in run 7: an existing job can't need added ones", drawn_into("a -> old; a=x"));
 	ASSERT_EQ(5, spot.at);
-	ASSERT_STR_EQ("nothing to add: all these jobs are already in run 7", drawn_into("old; fan"));
+	ASSERT_STR_EQ("the graph adds nothing: all its jobs are already in run 7", drawn_into("old; fan"));
 	ASSERT_STR_EQ("job 'nobody' has no command, and run 7 has no job of this name", drawn_into("nobody -> a; a=x"));
 	ASSERT_STR_EQ("run 7 has 'old'", error.next);
 	ASSERT_STR_EQ("job 'old' has no command, and run 7 has no job of this name", drawn_into("old*3 -> a; a=x"));
@@ -261,7 +261,7 @@ static const struct wrong wrongs[] = {
 	{ "-> a", ERR_SYNTAX, 0, 1, "expected here" },
 	{ "a -> }", ERR_SYNTAX, 5, 1, "not '}'" },
 	{ "a; a=x; a=y", ERR_DUPLICATE, 8, 1, "already" },
-	{ "a[1]; a=x", ERR_SYNTAX, 1, 1, "name the whole fan-out here, not one of its jobs" },
+	{ "a[1]; a=x", ERR_SYNTAX, 1, 1, "the graph must name the whole fan-out, not one of its jobs" },
 	{ "a=''", ERR_INVALID, 2, 2, "empty command" },
 	{ "", ERR_INVALID, 0, 1, "empty" },
 	{ " ; # nothing\n", ERR_INVALID, 0, 1, "empty" },

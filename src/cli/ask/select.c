@@ -76,8 +76,7 @@ enum err cli_select_named(struct cli *cli, const char *text, struct selector *re
 			return err;
 	} else if (len == 4 && memcmp(text, "self", 4) == 0) {
 		if (cli->settings.own_run == NULL || !text_parse_u64(slice_str(cli->settings.own_run), &selector.run))
-			return error_set(&cli->error, ERR_USAGE, "self means the run of the calling job, but this "
-				"command doesn't run in a job");
+			return error_set(&cli->error, ERR_USAGE, "self means the run of the job that calls titan, but this command doesn't run in a job");
 	} else {
 		bool digits = text_parse_u64(slice_make(text, len), &selector.run) && selector.run <= INT64_MAX;
 

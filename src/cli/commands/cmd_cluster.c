@@ -45,7 +45,7 @@ static int list(struct cli *cli)
 	cli_print(cli, &out);
 	buf_free(&out);
 	if (count == 0 && cli_chatty(cli))
-		cli_note(cli, "no cluster of another machine has a name here");
+		cli_note(cli, "no cluster of another machine is stored here");
 	return 0;
 }
 

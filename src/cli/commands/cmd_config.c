@@ -113,7 +113,7 @@ static bool from_special(struct cli *cli, enum conf_key key, struct found *found
 	const char *term = getenv("TERM");
 
 	if (key == CONF_cluster && cli->settings.socket != NULL) {
-		*found = (struct found){ "the cluster of the calling job", "environment", "TITAN_SOCKET" };
+		*found = (struct found){ "the cluster of the job that calls titan", "environment", "TITAN_SOCKET" };
 		return true;
 	}
 	if (key != CONF_color || cli->settings.colour != COLOUR_NEVER)

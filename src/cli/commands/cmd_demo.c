@@ -64,7 +64,7 @@ static enum err plug_in(struct follow *follow, void *arg)
 
 	if (demo->master != 0)
 		return ERR_NONE;
-	follow_say(follow, "the jobs run on at the worker; starting the master again");
+	follow_say(follow, "the jobs run on at the worker; the demo starts the master again");
 	err = cli_pause(demo->cli, DARK_MS);
 	if (err == ERR_NONE)
 		err = demo_start_master(demo);
@@ -133,7 +133,7 @@ static enum err play(struct demo *demo)
 	caption(demo, "every job ended as expected, once: 'broken' was meant to fail and 'report' to be skipped");
 	err = demo_leave(demo);
 	if (err == ERR_NONE)
-		caption(demo, "nothing was lost, nothing was done twice, and no process is left");
+		caption(demo, "no result was lost, no job was done twice, and no process is left");
 	return err;
 }
 

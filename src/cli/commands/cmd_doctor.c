@@ -44,14 +44,14 @@ static void check_worker(const struct rec_worker_row *worker, struct findings *f
 	buf_addf(&text, "worker %.*s ", (int)worker->name.len, (const char *)worker->name.data);
 	if (worker->state != WORKER_UP) {
 		buf_add_str(&text, "isn't connected");
-		buf_addf(&next, "start it again, or if it is gone for good: titan worker rm %.*s", (int)worker->name.len,
+		buf_addf(&next, "start the worker again, or if its machine is gone for good: titan worker rm %.*s", (int)worker->name.len,
 			 (const char *)worker->name.data);
 		finding_add(findings, "workers", FINDING_PROBLEM, buf_cstr(&text), buf_cstr(&next));
 	} else if (worker->refused_code != 0) {
 		buf_addf(&text, "couldn't start a job: %s", err_text((enum err)worker->refused_code));
 		finding_add(findings, "workers", FINDING_PROBLEM, buf_cstr(&text), "titan worker ls");
 	} else if (worker->stuck > 0) {
-		buf_addf(&text, "has %" PRIu64 " job(s) that were killed and live on", worker->stuck);
+		buf_addf(&text, "has %" PRIu64 " job(s) with a process that was killed but is still there", worker->stuck);
 		finding_add(findings, "workers", FINDING_PROBLEM, buf_cstr(&text), "titan worker ls");
 	} else if (worker->standing != STANDING_NONE) {
 		buf_add_str(&text, "gets no new jobs: it is cordoned or drained");
@@ -97,7 +97,7 @@ static enum err check_master(struct cli *cli, struct findings *findings)
 	finding_add(findings, "master", FINDING_OK, text, NULL);
 	if (status.full || status.stuck)
 		finding_add(findings, "store", FINDING_PROBLEM,
-			    status.stuck ? "the disk is full: the master can't write, and changes wait" :
+			    status.stuck ? "the disk is full: the master can't write, and all changes wait until there is space" :
 			    "the disk is nearly full: the master refuses new runs",
 			    "free space, or remove old runs: titan prune --dry-run --older 30d");
 	return check_workers(cli, findings);
@@ -174,6 +174,6 @@ int cmd_doctor(struct cli *cli)
 	cli_print(cli, &out);
 	buf_free(&out);
 	if (cli->out.style == STYLE_HUMAN && findings.problems == 0)
-		cli_note(cli, findings.advice > 0 ? "nothing is wrong, but see the advice" : "nothing is wrong");
+		cli_note(cli, findings.advice > 0 ? "nothing is wrong, but see the advice above" : "nothing is wrong");
 	return findings.problems > 0;
 }

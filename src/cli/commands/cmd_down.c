@@ -131,7 +131,7 @@ static enum err end_worker(struct cli *cli, const char *name, const char *path, 
 
 		told = told || worker_signal(path, down == DOWN_LEAVE ? SIGTERM : SIGINT);
 		if (clock_mono_ns() >= until_ns)
-			return still_there(cli, name, told ? "is still there" : "its guardian can't be found");
+			return still_there(cli, name, told ? "it is still running" : "its guardian can't be found");
 		err = cli_pause(cli, PAUSE_MS);
 		if (err != ERR_NONE)
 			return err;
@@ -152,7 +152,7 @@ static enum err end_left(struct cli *cli, const char *name, const char *path, in
 		if (err != ERR_NONE && err != ERR_BUSY)
 			return err;
 		if (clock_mono_ns() >= until_ns)
-			return still_there(cli, name, "processes of its jobs are still there");
+			return still_there(cli, name, "processes of its jobs are still running");
 		err = end_worker(cli, name, path, DOWN_LEAVE, until_ns);
 		if (err != ERR_NONE)
 			return err;
@@ -193,7 +193,7 @@ static enum err await_end(struct cli *cli, uint64_t pid)
 		return err;
 	err = process_wait_gone(cli, pid, err == ERR_PENDING ? 0 : DOWN_MS);
 	if (err == ERR_TIMEOUT)
-		error_set(&cli->error, err, "the master (pid %" PRIu64 ") was told to end, but is still there", pid);
+		error_set(&cli->error, err, "the master (pid %" PRIu64 ") was told to end, but is still running", pid);
 	return err;
 }
 

@@ -207,7 +207,7 @@ int cmd_events(struct cli *cli)
 	if (err != ERR_NONE)
 		return cli_fail(cli);
 	if (watching.count == 0 && cli_chatty(cli))
-		cli_note(cli, "there are no such events%s",
-			 watching.query.run == 0 ? " in the last hour; for all: titan events --from 0" : "");
+		cli_note(cli, "no event matches%s",
+			 watching.query.run == 0 ? " in the last hour; titan events --from 0 prints all events" : "");
 	return 0;
 }

@@ -247,6 +247,6 @@ int cmd_history(struct cli *cli)
 	if (more)
 		cli_note(cli, "these are the newest %" PRIu64 " entries; for more: titan history --limit %" PRIu64, count, 10 * count);
 	if (count == 0 && cli_chatty(cli))
-		cli_note(cli, "there is nothing in that time");
+		cli_note(cli, "no entry of the history matches");
 	return 0;
 }

@@ -81,7 +81,7 @@ void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, 
 		return;
 	buf_add_str(out, "alarm    the disk of ");
 	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);
-	buf_add_str(out, status->stuck ? " is full: nothing can be written, and changes wait" :
+	buf_add_str(out, status->stuck ? " is full: the master can't write, and all changes wait until there is space" :
 		    " is nearly full: new runs are refused");
 	buf_add_str(out, "    next: df ");
 	text_escape(out, slice_str(cli->statedir.dir), TEXT_KEEP_NONE);

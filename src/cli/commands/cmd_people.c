@@ -49,7 +49,7 @@ void gate_rows_add(struct records *records, const struct rec_job_row *job)
 	records_number(records, job->gate_have);
 	records_number(records, unknown ? 1 : job->gate_count);
 	records_span(records, job->due_ms == 0 ? -1 : left > 0 ? left : 0);
-	records_text(records, unknown ? slice_str("did it run? its worker was lost") : job->gate_message);
+	records_text(records, unknown ? slice_str("did the job run? its worker was lost") : job->gate_message);
 	records_texts(records, job->unblocks);
 	records_text(records, hex_text(records->arena, job->digest, DIGEST_SHOWN));
 	records_number(records, job->run);
@@ -111,7 +111,7 @@ static enum err list_gates(struct cli *cli, uint64_t run)
 	buf_free(&out);
 	listing_tell(cli, &listing, "decision");
 	if (cli_chatty(cli) && gates + unknown == 0)
-		cli_note(cli, "nothing waits for a person");
+		cli_note(cli, "no gate and no job waits for a person");
 	if (cli_chatty(cli) && gates > 0)
 		cli_note(cli, "next: titan approve JOB, titan reject JOB -m WHY, or titan pushback JOB --to JOB -m WHY");
 	if (cli_chatty(cli) && unknown > 0)
@@ -237,7 +237,7 @@ int cmd_approve(struct cli *cli)
 	    !option_given(cli->invocation, OPT_approve_dry_run))
 		return decide(cli, &act, digest, "approved");
 	if (digest != NULL) {
-		usage(cli, "--digest is about a single gate", "titan approve RUN/JOB --digest HEX");
+		usage(cli, "--digest can be given for a single gate only", "titan approve RUN/JOB --digest HEX");
 		return cli_fail(cli);
 	}
 	return approve_many(cli, &act);
@@ -281,8 +281,7 @@ int cmd_settle(struct cli *cli)
 		error_set(&cli->error, ERR_USAGE, "'%s' must be done, failed or retry", word);
 		return cli_fail(cli);
 	}
-	if (read_reason(cli, option_value(cli->invocation, OPT_settle_message), "tell how you know what became of "
-		"the job; it is kept with your name",
+	if (read_reason(cli, option_value(cli->invocation, OPT_settle_message), "say how you know what became of the job: -m TEXT is kept with your name",
 			"titan settle RUN/JOB done|failed|retry -m 'HOW YOU KNOW'", &act) != ERR_NONE ||
 	    select_job(cli, &act) != ERR_NONE)
 		return cli_fail(cli);

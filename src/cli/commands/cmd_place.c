@@ -248,7 +248,7 @@ static size_t add_pools(struct records *records, const struct msg_snapshot *page
 
 static int pool_ls(struct cli *cli)
 {
-	return share_list(cli, QUERY_POOLS, COLUMNS(pool_columns), add_pools, "there is no pool, as no worker has ever been here");
+	return share_list(cli, QUERY_POOLS, COLUMNS(pool_columns), add_pools, "there is no pool, because no worker has ever connected");
 }
 
 static int pool_show(struct cli *cli)

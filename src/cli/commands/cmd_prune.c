@@ -120,8 +120,8 @@ static enum err read_rule(struct cli *cli, struct msg_prune *ret)
 		return error->code;
 	rule.past_ms = rule.history_ms;
 	if (rule.older_ms + rule.keep + rule.log_bytes + rule.history_ms + rule.past_bytes + rule.acts_ms == 0) {
-		error_set(error, ERR_USAGE, "what is to be pruned? --older SPAN, --keep N, --size SIZE, --history SPAN, --past-size SIZE or"
-			  " --acts SPAN says it");
+		error_set(error, ERR_USAGE, "give at least one rule for pruning: --older SPAN, --keep N, --size SIZE, --history SPAN, --past-size SIZE or"
+			  " --acts SPAN");
 		return error_next(error, "titan prune --older 30d -n");
 	}
 	*ret = rule;
@@ -172,7 +172,7 @@ static void note_kept(struct cli *cli, const struct rec_prune_sum *sum)
 		cli_note(cli, "kept: %" PRIu64 " run%s with dead letters (see titan dlq; --dead removes them, too)", sum->letters,
 			 plural(sum->letters));
 	if (sum->others > 0)
-		cli_note(cli, "kept: %" PRIu64 " run%s that something else needs", sum->others, plural(sum->others));
+		cli_note(cli, "kept: %" PRIu64 " run%s that other runs, jobs or schedules still need", sum->others, plural(sum->others));
 }
 
 static void print_sum(struct cli *cli, const struct rec_prune_sum *sum, bool dry)

@@ -65,7 +65,7 @@ static enum err dump(struct cli *cli, int fd)
 		err = dump_frames(cli, &in, &offset);
 	}
 	if (err == ERR_NONE && in.len > 0)
-		err = error_set(&cli->error, ERR_FRAME, "at byte %llu: the last frame is incomplete", (unsigned long long)offset);
+		err = error_set(&cli->error, ERR_FRAME, "the input ends at byte %llu in the middle of a frame", (unsigned long long)offset);
 	buf_free(&in);
 	return err;
 }

@@ -126,10 +126,10 @@ static void print_accepted(struct cli *cli, const struct msg_accepted *accepted,
 
 	if (cli_chatty(cli) && into) {
 		buf_addf(&out, "run %" PRIu64 " has %" PRIu64 " jobs now%s  next: titan watch %" PRIu64 "\n", accepted->run,
-			 accepted->jobs, accepted->existing ? " (they were already added before)" : "", accepted->run);
+			 accepted->jobs, accepted->existing ? " (an earlier command with the same key had added them)" : "", accepted->run);
 	} else if (cli_chatty(cli)) {
 		buf_addf(&out, "run %" PRIu64 " (%" PRIu64 " job%s%s)", accepted->run, accepted->jobs,
-			 accepted->jobs == 1 ? "" : "s", accepted->existing ? ", already accepted before" : "");
+			 accepted->jobs == 1 ? "" : "s", accepted->existing ? ", already accepted from an earlier command with the same key" : "");
 		buf_addf(&out, "  next: titan watch %" PRIu64 "\n", accepted->run);
 	} else if (cli->settings.style == STYLE_HUMAN || cli->settings.style == STYLE_PLAIN) {
 		buf_addf(&out, "%" PRIu64 "\n", accepted->run);
@@ -244,7 +244,7 @@ static enum err check_added(struct cli *cli, const char *path, const struct pipe
 
 	if (what == NULL || !option_given(cli->invocation, OPT_run_into))
 		return ERR_NONE;
-	return error_set(&cli->error, ERR_INVALID, "%s: %s belongs to the run that jobs are added to; leave it out",
+	return error_set(&cli->error, ERR_INVALID, "%s: leave out %s, because with --into the existing run keeps its own",
 			 path, what);
 }
 

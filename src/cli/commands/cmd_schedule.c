@@ -48,7 +48,7 @@ static int schedule_add(struct cli *cli)
 	if (err == ERR_NONE)
 		err = load_pipeline(cli, path, OPT_schedule_param, NULL, &text, &source.pipeline);
 	if (err == ERR_NONE && spec->cron.len == 0) {
-		err = error_set(&cli->error, ERR_INVALID, "%s has no key schedule, which gives the times of its runs", path);
+		err = error_set(&cli->error, ERR_INVALID, "%s has no key schedule: with the times at which runs begin", path);
 		error_next(&cli->error, "schedule: {cron: \"0 3 * * *\"}");
 	}
 	if (err == ERR_NONE)
@@ -132,8 +132,8 @@ static struct slice catchup_text(const struct rec_schedule_row *row, struct aren
 static void add_schedule(struct records *records, const struct rec_schedule_row *row)
 {
 	static const char *const overlaps[] = { "skip", "queue", "allow" };
-	static const char *const why[] = { NULL, "its last run was still live", "no master was running at that time",
-					   "the master refused its run" };
+	static const char *const why[] = { NULL, "the last run of the schedule was still live", "no master was running at that time",
+					   "the master refused the run" };
 	struct slice_list next = { .n = row->next_ms.n };
 
 	next.at = arena_zalloc(records->arena, next.n + 1, sizeof(*next.at));
@@ -288,7 +288,7 @@ int cmd_schedule(struct cli *cli)
 {
 	static const struct object_verb verbs[] = {
 		{ "ls", 0, 0, "", verb_ls }, { "show", 1, 1, "NAME", verb_show },
-		{ "add", 1, 1, "the file of a pipeline", schedule_add }, { "pause", 1, 1, "NAME", verb_pause },
+		{ "add", 1, 1, "the name of a pipeline file", schedule_add }, { "pause", 1, 1, "NAME", verb_pause },
 		{ "resume", 1, 1, "NAME", verb_resume }, { "rm", 1, 1, "NAME", verb_rm }, { "fire", 1, 1, "NAME", verb_fire },
 	};
 

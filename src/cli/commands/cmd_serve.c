@@ -48,7 +48,7 @@ int cmd_master(struct cli *cli)
 	options.as_of_ms = (int64_t)as_of_ms;
 	options.listen = as_of_ms != 0 ? NULL : options.listen;
 	if (as_of_ms != 0 && access(statedir_path(&cli->statedir, "at", path), F_OK) != 0) {
-		error_set(&cli->error, ERR_USAGE, "--as-of: %s has no store that was put back", cli->statedir.dir);
+		error_set(&cli->error, ERR_USAGE, "--as-of: %s has no store of an earlier time", cli->statedir.dir);
 		error_next(&cli->error, "titan ls --at TIME");
 		return cli_fail(cli);
 	}
@@ -163,8 +163,8 @@ static const char *worker_key(struct cli *cli, const struct worker_options *opti
 		return NULL;
 	}
 	if (!key_is_worker(&cli->remote.key)) {
-		error_set(&cli->error, ERR_USAGE, "key %s is a person's, and makes no worker", key_id(&cli->remote.key));
-		error_next(&cli->error, "titan token add NAME --worker, at the master, makes the key of a worker");
+		error_set(&cli->error, ERR_USAGE, "token %s belongs to a person, so a worker can't connect with it", key_id(&cli->remote.key));
+		error_next(&cli->error, "titan token add NAME --worker, on the master's machine, makes a token for a worker");
 		return NULL;
 	}
 	snprintf(below, sizeof(below), "worker-%s.key", options->name);

@@ -45,7 +45,7 @@ static void tell_human(const struct cli *cli, const char *done, const char *path
 			 fsck->generation, fsck->turn, fsck->live_runs, fsck->live_runs == 1 ? "" : "s", fsck->live_jobs,
 			 fsck->live_jobs == 1 ? "" : "s");
 	if (file && !fsck->has_checksum)
-		buf_add_str(out, "\n  this file has no checksum, like all backups of an older titan: changed bytes "
+		buf_add_str(out, "\n  this file has no checksum, because an older titan made it: changed bytes "
 			"may go unnoticed");
 	if (kept && kept[0] != '\0') {
 		buf_add_str(out, "\n  the old store is kept as ");

@@ -103,7 +103,7 @@ static int give_key(struct cli *cli, const struct key *key)
 			return cli_fail(cli);
 		if (cli_chatty(cli)) {
 			text_escape(&text, slice_str(file), TEXT_KEEP_NONE);
-			cli_note(cli, "token %s: its key is in %s", key_id(key), buf_cstr(&text));
+			cli_note(cli, "token %s is stored in %s", key_id(key), buf_cstr(&text));
 		}
 	} else if (cli->out.style == STYLE_JSON) {
 		buf_addf(&text, "{\"token\":\"%s\",\"key\":\"", key_id(key));
@@ -115,7 +115,7 @@ static int give_key(struct cli *cli, const struct key *key)
 		key_write(key, &text);
 		cli_print(cli, &text);
 		if (cli_chatty(cli))
-			cli_note(cli, "this key isn't shown again: keep it in a file with mode 600, for titan -H ADDRESS --key FILE");
+			cli_note(cli, "titan doesn't show this token again: keep it in a file with mode 600, for titan -H ADDRESS --key FILE");
 	}
 	if (text.data)
 		explicit_bzero(text.data, text.len);
@@ -137,7 +137,7 @@ static int make(struct cli *cli, struct key *key, struct msg_set *set)
 	}
 	/* Check the file before the token is made, so that a mistyped path doesn't leave a token whose key is lost. */
 	if (file && access(file, F_OK) == 0) {
-		error_set(&cli->error, ERR_USAGE, "--output: %s exists already, and a key never replaces a file", file);
+		error_set(&cli->error, ERR_USAGE, "--output: %s exists already, and titan never replaces a file by a token", file);
 		return cli_fail(cli);
 	}
 	set->kind = OBJECT_TOKEN;
@@ -270,7 +270,7 @@ static int remove_all(struct cli *cli)
 static int token_ls(struct cli *cli)
 {
 	return share_list(cli, QUERY_TOKENS, token_columns, token_table.count, add_tokens,
-			  "there are no tokens: only this machine's owner can use the cluster");
+			  "there are no tokens, so no other machine can connect");
 }
 
 static int token_add(struct cli *cli)

@@ -42,7 +42,7 @@ static enum err find_act(struct cli *cli, uint64_t number, struct rec_act_row *r
 		query.cursor = page.cursor;
 	} while (page.acts.n == 0 && query.cursor != 0);
 	if (page.acts.n == 0 && number == 0)
-		return error_set(&cli->error, ERR_NOT_FOUND, "you have done nothing that could be taken back");
+		return error_set(&cli->error, ERR_NOT_FOUND, "none of your acts can be undone");
 	if (page.acts.n == 0 || (number > 0 && page.acts.at[0].act != number)) {
 		error_set(&cli->error, ERR_NOT_FOUND, "there is no act %" PRIu64 " of yours", number);
 		return error_next(&cli->error, "titan history");
@@ -75,7 +75,7 @@ static int refuse(struct cli *cli, const struct rec_act_row *act, uint64_t other
 		return cli_fail(cli);
 	buf_addf(&text, "act %" PRIu64 " (%.*s %.*s)", act->act, (int)act->verb.len, (const char *)act->verb.data,
 		 (int)act->target.len, (const char *)act->target.data);
-	error_set(&cli->error, why.code, "%s can't be taken back: %s", buf_cstr(&text), why.text);
+	error_set(&cli->error, why.code, "%s can't be undone: %s", buf_cstr(&text), why.text);
 	if (other > 0)
 		error_next(&cli->error, "titan undo %" PRIu64, other);
 	else
@@ -126,7 +126,7 @@ static void tell(struct cli *cli, const struct rec_act_row *act, bool dry)
 {
 	struct buf text = { 0 };
 
-	buf_add_str(&text, dry ? "dry run: would take back " : "takes back ");
+	buf_add_str(&text, dry ? "dry run: would undo " : "takes back ");
 	add_act(act, &text);
 	buf_add_str(&text, ": ");
 	text_escape(&text, act->after.len > 0 ? act->after : slice_str("none"), TEXT_KEEP_NONE);

@@ -67,8 +67,7 @@ static enum err find_local(struct cli *cli, bool *ret_up, bool *ret_stuck, uint6
 /* Set the error for a full disk: the worker runs, but the master can't answer it until there is room. */
 static enum err refuse_unseen(struct cli *cli)
 {
-	error_set(&cli->error, ERR_FULL, "the master is running, but the disk of %s is full: workers can't connect "
-		"before there is space",
+	error_set(&cli->error, ERR_FULL, "the master is running, but the disk of %s is full: workers can't connect until there is space",
 		  cli->statedir.dir);
 	return error_next(&cli->error, "titan status; df %s", cli->statedir.dir);
 }

@@ -185,6 +185,6 @@ enum err decisions_list(struct cli *cli, uint64_t run)
 	buf_free(&out);
 	listing_tell(cli, &listing, "decision");
 	if (count == 0 && cli_chatty(cli))
-		cli_note(cli, "there are no decisions yet");
+		cli_note(cli, "no person has decided anything yet");
 	return ERR_NONE;
 }

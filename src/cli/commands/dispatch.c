@@ -149,9 +149,9 @@ static enum err prepare(struct cli *cli, struct conf_files *files)
 	if (needs_place(cli->invocation) && (err = clusters_find(&cli->settings, &cli->remote, &cli->error)) != ERR_NONE)
 		return err;
 	if (cli->remote.address[0] && is_of_this_machine(cli->invocation)) {
-		error_set(&cli->error, ERR_USAGE, "titan %s is about this machine, but the cluster's master is at %s",
+		error_set(&cli->error, ERR_USAGE, "titan %s works only on the machine of the master, which is at %s",
 			  cli->invocation->command->verb, cli->remote.address);
-		return error_next(&cli->error, "run it there, or name a cluster of this machine with -C");
+		return error_next(&cli->error, "run the command there, or name a cluster of this machine with -C");
 	}
 	found = statedir_find(cli->settings.cluster, &cli->statedir);
 	if (found == -ENOENT && !needs_place(cli->invocation))
@@ -161,8 +161,7 @@ static enum err prepare(struct cli *cli, struct conf_files *files)
 			"digits and _ . -",
 				 cli->settings.cluster);
 	if (found == -ENOENT) {
-		error_set(&cli->error, ERR_USAGE, "no directory for the state is known: neither TITAN_STATE nor HOME "
-			"is set");
+		error_set(&cli->error, ERR_USAGE, "the state directory is unknown: neither TITAN_STATE nor HOME is set");
 		return error_next(&cli->error, "TITAN_STATE=/some/where titan ...");
 	}
 	if (found != 0)

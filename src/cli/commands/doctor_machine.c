@@ -49,7 +49,7 @@ static void check_memory(struct findings *findings)
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64 " MiB of memory are available", available_kib / 1024);
 	if (available_kib / 1024 < MEMORY_LEAST_MIB)
-		finding_add(findings, "memory", FINDING_PROBLEM, text, "end what uses it; ps --sort -rss -eo rss,pid,comm | head shows that");
+		finding_add(findings, "memory", FINDING_PROBLEM, text, "end programs that use much memory; ps --sort -rss -eo rss,pid,comm | head lists them");
 	else
 		finding_add(findings, "memory", FINDING_OK, text, NULL);
 }
@@ -88,7 +88,7 @@ static void check_clock(struct findings *findings)
 	}
 	known = adjtimex(&state);
 	if (known < 0)
-		finding_add(findings, "clock", FINDING_OK, "this process may not ask whether the clock is synchronised", NULL);
+		finding_add(findings, "clock", FINDING_OK, "the system doesn't let this process ask whether the clock is synchronised", NULL);
 	else if (known == TIME_ERROR || (state.status & STA_UNSYNC))
 		finding_add(findings, "clock", FINDING_ADVICE, "the clock isn't synchronised, so schedules may begin early or late",
 			    "timedatectl set-ntp true, or ask the administrator of the host");
@@ -103,7 +103,7 @@ static void check_terminal(const struct cli *cli, struct findings *findings)
 	if (!cli->session->out.terminal)
 		return;
 	if (!cli->session->utf8)
-		finding_add(findings, "terminal", FINDING_ADVICE, "the locale isn't UTF-8, so signs are drawn in ASCII",
+		finding_add(findings, "terminal", FINDING_ADVICE, "the locale isn't UTF-8, so titan draws symbols in ASCII",
 			    "export LC_ALL=C.UTF-8");
 	else if (term == NULL || term[0] == '\0')
 		finding_add(findings, "terminal", FINDING_ADVICE, "TERM isn't set, so the dashboard can't open", "export TERM=xterm-256color");

@@ -41,10 +41,10 @@ static bool check_owner(const char *dir, struct findings *findings)
 
 	if (lstat(dir, &info) != 0) {
 		if (errno == ENOENT) {
-			snprintf(text, sizeof(text), "%s doesn't exist yet; titan up makes it", dir);
+			snprintf(text, sizeof(text), "the state directory %s doesn't exist yet; titan up makes it", dir);
 			finding_add(findings, "directory", FINDING_OK, text, NULL);
 		} else {
-			snprintf(text, sizeof(text), "%s can't be looked at: %s", dir, strerror(errno));
+			snprintf(text, sizeof(text), "titan can't read the state directory %s: %s", dir, strerror(errno));
 			snprintf(next, sizeof(next), "ls -ld %s", dir);
 			finding_add(findings, "directory", FINDING_PROBLEM, text, next);
 		}
@@ -72,7 +72,7 @@ static void check_exposed(const struct statedir *statedir, struct findings *find
 
 	if (!statedir_is_exposed(statedir, above))
 		return;
-	snprintf(text, sizeof(text), "every user may write to %s, and so could move the state away", above);
+	snprintf(text, sizeof(text), "every user may write to %s, and so could replace the state directory in it", above);
 	snprintf(next, sizeof(next), "chmod o-w %s", above);
 	finding_add(findings, "directory", FINDING_ADVICE, text, next);
 }
@@ -88,7 +88,7 @@ static void check_filesystem(const char *dir, struct findings *findings)
 
 	for (size_t i = 0; statfs(dir, &info) == 0 && i < sizeof(remote) / sizeof(remote[0]); i++)
 		if ((long)info.f_type == remote[i].type) {
-			snprintf(text, sizeof(text), "%s is on a network file system (%s), which doesn't keep promises about locks",
+			snprintf(text, sizeof(text), "%s is on a network file system (%s), on which file locks are unreliable",
 				 dir, remote[i].name);
 			finding_add(findings, "directory", FINDING_PROBLEM, text, "set TITAN_STATE to a directory on a local disk");
 		}
@@ -114,7 +114,7 @@ static void check_disk(const char *dir, struct findings *findings)
 	snprintf(text, sizeof(text), "%" PRIu64 " MiB are free on the disk of %s", free_mib, dir);
 	finding_add(findings, "disk", verdict, text, verdict == FINDING_OK ? NULL : next);
 	if (info.f_files > 0 && info.f_favail < FILES_ENOUGH) {
-		snprintf(text, sizeof(text), "only %" PRIu64 " more files fit on the disk of %s", (uint64_t)info.f_favail, dir);
+		snprintf(text, sizeof(text), "only %" PRIu64 " more files can be made on the disk of %s", (uint64_t)info.f_favail, dir);
 		finding_add(findings, "disk", info.f_favail < FILES_ENOUGH / 10 ? FINDING_PROBLEM : FINDING_ADVICE, text, next);
 	}
 }
@@ -126,8 +126,7 @@ static void check_future(const struct statedir *statedir, struct findings *findi
 	struct stat info;
 
 	if (stat(statedir_path(statedir, "titan.db", path), &info) == 0 && info.st_mtime > time(NULL) + FUTURE_S)
-		finding_add(findings, "clock", FINDING_ADVICE, "the store was last written at a time that is still to come: the "
-			"clock was set back", "date; timedatectl");
+		finding_add(findings, "clock", FINDING_ADVICE, "the store was last written at a time in the future: the clock was set back", "date; timedatectl");
 }
 
 static void check_containment(struct findings *findings)
@@ -140,7 +139,7 @@ static void check_containment(struct findings *findings)
 	failed = cages_open(mark, &cages);
 	cages_close(cages);
 	if (failed == 0) {
-		finding_add(findings, "containment", FINDING_OK, "each job can have a control group, which no process of it can leave", NULL);
+		finding_add(findings, "containment", FINDING_OK, "each job can have a control group, which no process of the job can leave", NULL);
 		return;
 	}
 	pids = spawn_try_own_pids();
@@ -148,8 +147,7 @@ static void check_containment(struct findings *findings)
 		snprintf(text, sizeof(text), "control groups can't be made (%s); each job can have its own process numbers instead",
 			 strerror(-failed));
 	else
-		snprintf(text, sizeof(text), "neither control groups (%s) nor process-number spaces (%s): a process that a job "
-			 "hides may outlive it", strerror(-failed), strerror(pids));
+		snprintf(text, sizeof(text), "jobs have neither control groups (%s) nor process-number spaces (%s): a process that a job hides may outlive the job", strerror(-failed), strerror(pids));
 	finding_add(findings, "containment", pids == 0 ? FINDING_OK : FINDING_ADVICE, text,
 		    pids == 0 ? NULL : "systemd-run --user --scope -p Delegate=yes titan worker start");
 }

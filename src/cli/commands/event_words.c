@@ -109,7 +109,7 @@ static struct slice object_text(const struct rec_event_row *row, struct arena *a
 	struct slice copy;
 
 	if (row->kind == HAPPENED_ACT)
-		return row->act.n > 0 ? row->act.at[0].target : slice_str("an act that was removed");
+		return row->act.n > 0 ? row->act.at[0].target : slice_str("an act that was pruned");
 	if (row->kind == HAPPENED_JOB && row->run == 0)
 		buf_addf(&text, "job number %" PRIu64, row->job);
 	else if (row->kind == HAPPENED_JOB)

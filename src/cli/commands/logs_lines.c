@@ -230,7 +230,7 @@ static void note_gap(struct line_sink *sink, struct lines_of *of, int stream, ui
 	cli_print(sink->cli, &sink->out);
 	add_mark(sink, &of->mark, &name);
 	cli_note(sink->cli, "[%s: %" PRIu64 " bytes %s%s]", buf_cstr(&name), bytes,
-		 live_tail ? "skipped: the job writes more than is kept, and this is its newest output" : "dropped",
+		 live_tail ? "skipped: the job writes more than its log keeps, and the next lines are its newest output" : "dropped",
 		 stream ? " of its standard error" : "");
 	buf_free(&name);
 	of->missing += live_tail ? 0 : bytes;

@@ -200,7 +200,7 @@ static int finish(struct many *many, enum err err)
 	if (many->pruned > 0)
 		cli_note(cli, "[the output of %" PRIu64 " jobs was pruned]", many->pruned);
 	if (many->subruns > 0)
-		cli_note(cli, "[%" PRIu64 " job%s a sub-run with output of its own: titan show %" PRIu64 "]", many->subruns,
+		cli_note(cli, "[%" PRIu64 " job%s a sub-run, whose output isn't shown here: titan show %" PRIu64 "]", many->subruns,
 			 many->subruns == 1 ? " is" : "s are each", run);
 	return many->sink.damaged ? err_exit_status(ERR_DAMAGED) : 0;
 }

@@ -113,7 +113,7 @@ static void put_gap(struct log_printer *printer, int stream, uint64_t bytes, boo
 	end_line(printer);
 	cli_print(printer->cli, &printer->out);
 	cli_note(printer->cli, "[%" PRIu64 " bytes %s%s]", bytes,
-		 live_tail ? "skipped: the job writes more than is kept, and this is its newest output" : "dropped",
+		 live_tail ? "skipped: the job writes more than its log keeps, and the next lines are its newest output" : "dropped",
 		 stream ? " of its standard error" : "");
 	printer->missing += live_tail ? 0 : bytes;
 }
@@ -299,8 +299,7 @@ static void was_pruned(struct cli *cli, const struct selector *selector, int64_t
 /* A sub-run job has no output of its own: point to the jobs of its sub-run. */
 static int fail_subrun(struct cli *cli, const struct selector *selector, const struct rec_job_row *job)
 {
-	error_set(&cli->error, ERR_INVALID, "%" PRIu64 "/%.*s has no output of its own, because its work is a "
-		"sub-run",
+	error_set(&cli->error, ERR_INVALID, "%" PRIu64 "/%.*s has no output, because it runs as a sub-run",
 		  selector->run, (int)selector->job.len, (const char *)selector->job.data);
 	if (job->child != 0)
 		error_next(&cli->error, "titan show %" PRIu64, job->child);

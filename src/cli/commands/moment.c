@@ -146,13 +146,13 @@ static enum err moment_find(struct cli *cli, int past_fd, const char *key, const
 	if (moment_found(cli, &then))
 		return ERR_NONE;
 	if (moments_tidy(cli, past_fd) >= MOMENTS_MAX)
-		return error_set(&cli->error, ERR_BUSY, "%d earlier times are being shown; try again in a minute, or ask for one of those",
+		return error_set(&cli->error, ERR_BUSY, "people are looking at %d earlier times, and no more are allowed at once; try again in a minute",
 				 MOMENTS_MAX);
 	err = moment_make(cli, &then, wanted);
 	if (err == ERR_NONE && moment_found(cli, &then))
 		return ERR_NONE;
 	if (err == ERR_NONE)
-		err = error_set(&cli->error, ERR_UNREACHABLE, "the master of that time has ended");
+		err = error_set(&cli->error, ERR_UNREACHABLE, "the process that showed the earlier time has ended; run the command again");
 	io_remove_tree(past_fd, key);
 	return err;
 }
@@ -165,8 +165,8 @@ enum err moment_connect(struct cli *cli, const char *text)
 	enum err err = moment_read(cli, text, &wanted);
 
 	if (cli->remote.address[0]) {
-		error_set(&cli->error, ERR_USAGE, "--at reads the store itself, and the master is at %s", cli->remote.address);
-		return error_next(&cli->error, "run it on the master's machine");
+		error_set(&cli->error, ERR_USAGE, "--at reads the store on the machine of the master, which is at %s", cli->remote.address);
+		return error_next(&cli->error, "run the command on the master's machine");
 	}
 	if (err == ERR_NONE)
 		err = cli_refuse_in_job(cli, "show an earlier time", "titan show self");
@@ -188,7 +188,7 @@ enum err moment_connect(struct cli *cli, const char *text)
 		close(lock_fd);
 	close(past_fd);
 	if (err == ERR_NONE)
-		cli_note(cli, "as of %s, turn %" PRIu64 "; which workers were connected, and their load, isn't kept",
+		cli_note(cli, "as of %s, turn %" PRIu64 "; titan doesn't keep which workers were connected, and their load",
 			 when_format(cli->at_ms, clock_wall_ms(), when), client_welcome(cli->client)->turn);
 	return err;
 }

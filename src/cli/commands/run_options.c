@@ -45,7 +45,7 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 
 	if (option_given(cli->invocation, OPT_run_private)) {
 		if (dir != NULL)
-			return error_set(&cli->error, ERR_USAGE, "--private: --dir names another directory");
+			return error_set(&cli->error, ERR_USAGE, "--private and --dir exclude each other");
 		defaults->dir = slice_str(DIR_PRIVATE);
 		return ERR_NONE;
 	}
@@ -170,8 +170,7 @@ static enum err check_order(struct cli *cli)
 		return error_set(&cli->error, ERR_USAGE, "--keep-order prints the output of jobs unchanged, so --json "
 			"and --format can't be used");
 	if (option_given(invocation, OPT_run_into))
-		return error_set(&cli->error, ERR_USAGE, "--keep-order prints the output of a new run; leave it out with "
-			"--into");
+		return error_set(&cli->error, ERR_USAGE, "leave out --keep-order: it prints the output of a new run, and --into adds to an existing one");
 	return ERR_NONE;
 }
 
@@ -182,11 +181,9 @@ static enum err check_run(struct cli *cli, enum run_source source)
 	bool into = option_given(invocation, OPT_run_into), jobs = option_given(invocation, OPT_run_max_jobs);
 
 	if (into && option_given(invocation, OPT_run_tenant))
-		return error_set(&cli->error, ERR_USAGE, "--tenant: added jobs belong to the tenant of their run; "
-			"leave it out");
+		return error_set(&cli->error, ERR_USAGE, "leave out --tenant: with --into, added jobs belong to the tenant of their run");
 	if (into && jobs)
-		return error_set(&cli->error, ERR_USAGE, "--max-jobs: the limit belongs to the run that jobs are added to; "
-			"leave it out");
+		return error_set(&cli->error, ERR_USAGE, "leave out --max-jobs: with --into, the existing run keeps its limit");
 	if (jobs && (source == FROM_SCRIPT || source == FROM_COMMAND))
 		return error_set(&cli->error, ERR_USAGE, "--max-jobs limits the jobs of a run, and this run has only one");
 	if (into && option_given(invocation, OPT_run_name) && source != FROM_LINES && source != FROM_SCRIPT &&

@@ -24,7 +24,7 @@ static enum err full_path(struct cli *cli, const char *word, struct slice *ret)
 		return ERR_NONE;
 	}
 	if (getcwd(here, sizeof(here)) == NULL)
-		return error_system(&cli->error, errno, "can't tell the current directory");
+		return error_system(&cli->error, errno, "can't find the current directory");
 	while (word[0] == '.' && word[1] == '/')
 		for (word += 2; word[0] == '/'; word++)
 			continue;

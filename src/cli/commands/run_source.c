@@ -15,7 +15,7 @@
 
 static enum err fail_both(struct cli *cli, const char *word)
 {
-	error_set(&cli->error, ERR_USAGE, "%s could be a pipeline, as its name says, or a script, as it is executable", word);
+	error_set(&cli->error, ERR_USAGE, "%s may be a pipeline (by its name) or a script (it is executable)", word);
 	return error_next(&cli->error, "titan run - <%s    for the pipeline, or: titan run -- %s%s    for the script", word,
 			  strchr(word, '/') ? "" : "./", word);
 }

@@ -279,8 +279,8 @@ enum err show_job(struct cli *cli, const struct selector *selector)
 	if (cli_chatty(cli) && job.out_bytes > 0)
 		cli_note(cli, "output: titan logs %s", cli->invocation->args[0]);
 	if (cli_chatty(cli) && job.child != 0)
-		cli_note(cli, "its sub-run: titan show %" PRIu64, job.child);
+		cli_note(cli, "sub-run of the job: titan show %" PRIu64, job.child);
 	if (cli_chatty(cli) && job.dead)
-		cli_note(cli, "it is a dead letter: titan dlq show %s", cli->invocation->args[0]);
+		cli_note(cli, "the job has a dead letter: titan dlq show %s", cli->invocation->args[0]);
 	return ERR_NONE;
 }

@@ -11,7 +11,7 @@
 
 static enum err changed_since(struct cli *cli)
 {
-	return error_set(&cli->error, ERR_CHANGED, "it was changed again since");
+	return error_set(&cli->error, ERR_CHANGED, "somebody changed the same thing since then");
 }
 
 /* ---- runs and jobs ---- */
@@ -22,7 +22,7 @@ static enum err check_run(struct cli *cli, struct undo *undo, const struct rec_r
 
 	if (!undo_read_values(undo->act->before, false, 1, &cli->arena, &before) ||
 	    !undo_read_values(undo->act->after, false, 1, &cli->arena, &after))
-		return error_set(&cli->error, ERR_INVALID, "its record doesn't say enough about the time before it");
+		return error_set(&cli->error, ERR_INVALID, "the record of the act doesn't say what was there before it");
 	if (run->held != (after.at[0] != 0))
 		return changed_since(cli);
 	undo->steps = arena_zalloc(&cli->arena, 1, sizeof(*undo->steps));
@@ -53,7 +53,7 @@ static enum err check_jobs(struct cli *cli, struct undo *undo, bool priority)
 			jobs[named++] = jobs[i];
 	if (!undo_read_values(undo->act->before, priority, named, &cli->arena, &before) ||
 	    !undo_read_values(undo->act->after, priority, named, &cli->arena, &after))
-		return error_set(&cli->error, ERR_CHANGED, "the run has other jobs than it had then");
+		return error_set(&cli->error, ERR_CHANGED, "jobs were added to the run since then");
 	undo->steps = arena_zalloc(&cli->arena, named, sizeof(*undo->steps));
 	for (size_t i = 0; i < named; i++) {
 		if (state_terminal(job_state_checked(jobs[i].state)))
@@ -65,10 +65,10 @@ static enum err check_jobs(struct cli *cli, struct undo *undo, bool priority)
 			undo->steps[undo->step_count++] = inverse(undo, priority, before.at[i], jobs[i].name);
 	}
 	if (live == 0)
-		return error_set(&cli->error, ERR_TERMINAL, "all its jobs have ended");
+		return error_set(&cli->error, ERR_TERMINAL, "all jobs of the run have ended");
 	if (before.same)
 		undo->steps[undo->step_count++] = inverse(undo, priority, before.at[0], undo->name);
-	return undo->step_count > 0 ? ERR_NONE : error_set(&cli->error, ERR_TERMINAL, "the jobs that it changed have ended");
+	return undo->step_count > 0 ? ERR_NONE : error_set(&cli->error, ERR_TERMINAL, "the jobs that the act changed have ended");
 }
 
 /* ---- objects ---- */

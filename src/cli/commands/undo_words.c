@@ -13,22 +13,22 @@ static const struct final_act {
 	{ "submit", NULL, "a run that was submitted can only be cancelled" },
 	{ "grow", NULL, "jobs that were added to a run can't be removed from it" },
 	{ "cancel", NULL, "jobs that were told to end can't go on; titan retry runs them again" },
-	{ "retry", NULL, "jobs that run again can only be cancelled" },
-	{ "requeue", NULL, "jobs that run again can only be cancelled" },
+	{ "retry", NULL, "jobs that were started again can only be cancelled" },
+	{ "requeue", NULL, "jobs that were started again can only be cancelled" },
 	{ "approve", NULL, "a decision on a gate is final, because jobs may have started since" },
 	{ "reject", NULL, "a decision on a gate is final, because jobs were skipped since" },
 	{ "pushback", NULL, "a decision on a gate is final, because jobs run again since" },
 	{ "settle", NULL, "a decision on a job is final, because other jobs may have started since" },
-	{ "discard", NULL, "a dead letter that was dropped isn't kept" },
-	{ "prune", NULL, "what was pruned isn't kept" },
+	{ "discard", NULL, "titan doesn't keep a dead letter that was dropped" },
+	{ "prune", NULL, "titan keeps nothing of pruned runs that it could restore" },
 	{ "shutdown", NULL, "a master that was ended is started with titan up" },
-	{ "put", "schedule", "the schedule that stood there before isn't kept" },
-	{ "remove", "schedule", "a schedule that was removed isn't kept" },
+	{ "put", "schedule", "titan doesn't keep the schedule that was replaced" },
+	{ "remove", "schedule", "titan doesn't keep a schedule that was removed" },
 	{ "fire", "schedule", "a run that was begun can only be cancelled" },
-	{ "remove", "worker", "a worker that was forgotten is listed again when it connects" },
-	{ "drop", "lock", "somebody else may have taken the lock since; titan lock take takes it anew" },
-	{ "put", "token", "titan token rm removes a key" },
-	{ "remove", "token", "the secret of a key isn't kept" },
+	{ "remove", "worker", "a forgotten worker is listed again as soon as it connects" },
+	{ "drop", "lock", "somebody else may have taken the lock since; titan lock take takes the lock again" },
+	{ "put", "token", "to remove the token, use titan token rm" },
+	{ "remove", "token", "titan doesn't keep the secret of a removed token" },
 };
 
 static bool eat(struct slice *text, const char *word)
@@ -191,9 +191,9 @@ enum err undo_read(const struct rec_act_row *act, struct undo *ret, struct error
 			return error_set(error, ERR_INVALID, "%s", final->why);
 	}
 	if (slice_eq(act->before, act->after))
-		return error_set(error, ERR_INVALID, "it changed nothing");
+		return error_set(error, ERR_INVALID, "the act changed nothing");
 	if (cut)
-		return error_set(error, ERR_INVALID, "the jobs had too many different values, and only the first were noted");
+		return error_set(error, ERR_INVALID, "the jobs had too many different values before, and the record has only the first of them");
 	if (on_jobs ? read_run(ret, act->target) : read_object(ret, act->target))
 		return ERR_NONE;
 	return error_set(error, ERR_INVALID, "its record doesn't say enough about the time before it");

@@ -166,7 +166,7 @@ static enum err finish_start(const char *verb, const char *log_path, off_t log_f
 		return tell_failure(verb, log_path, log_from, status, error);
 	}
 	kill(pid, SIGTERM);
-	error_set(error, ERR_TIMEOUT, "the %s wasn't ready after %d s and was told to end", verb, READY_MS / 1000);
+	error_set(error, ERR_TIMEOUT, "the %s wasn't ready after %d s, so titan told it to end", verb, READY_MS / 1000);
 	error_next(error, "tail %s", log_path);
 	return ERR_TIMEOUT;
 }

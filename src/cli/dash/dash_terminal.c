@@ -139,7 +139,7 @@ void dash_command(struct dash *dash, struct slice text)
 		session.interrupts = true;
 		status = repl_run_text(&session, dash->options->cluster, line, &whole);
 		if (!whole)
-			buf_add_str(&told, "titan: this is no whole command that can run here\n");
+			buf_add_str(&told, "titan: the line isn't a complete command: a quote, a brace or an input isn't closed\n");
 		if (status != 0)
 			buf_addf(&told, "-- exit status %d, press Enter --", status);
 		else

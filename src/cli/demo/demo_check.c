@@ -106,8 +106,7 @@ static enum err check_ledger(struct demo *demo)
 		unsigned lines = count_lines(buf_slice(&text), expected_jobs[i].name);
 
 		if (lines != expected_jobs[i].lines)
-			err = error_set(&demo->cli->error, ERR_INVALID, "%s wrote its line %u times, but should "
-				"write it %u times",
+			err = error_set(&demo->cli->error, ERR_INVALID, "%s wrote its line %u times, but should have written it %u times",
 					expected_jobs[i].name, lines, expected_jobs[i].lines);
 	}
 	buf_free(&text);
@@ -149,6 +148,6 @@ enum err demo_check(struct demo *demo)
 	if (err == ERR_NONE && !demo->pulled)
 		err = error_set(&cli->error, ERR_INVALID, "the master wasn't killed, because the run ended too fast");
 	if (err == ERR_NONE && client_welcome(cli->client)->boot < 2)
-		err = error_set(&cli->error, ERR_INVALID, "the master doesn't know that it was restarted");
+		err = error_set(&cli->error, ERR_INVALID, "the master doesn't report that it was restarted");
 	return err;
 }

@@ -213,7 +213,7 @@ static void add_change(struct follow *follow, const struct followed_job *job)
 		}
 	}
 	if (state == STATE_UNKNOWN) {
-		buf_addf(out, "    it may have run or not; if its worker doesn't come back: titan cancel %" PRIu64 "/", follow->run);
+		buf_addf(out, "    the job may have run or not; if its worker doesn't come back: titan cancel %" PRIu64 "/", follow->run);
 		text_escape(out, row->name, TEXT_KEEP_NONE);
 	}
 	buf_add_byte(out, '\n');

@@ -121,7 +121,7 @@ const char *here_variable(struct cli *cli, const char *name)
 	for (char **entry = environ; *entry != NULL; entry++)
 		if (strncmp(*entry, name, len) == 0 && (*entry)[len] == '=')
 			return arena_strdup(&cli->arena, slice_str(*entry));
-	error_set(&cli->error, ERR_USAGE, "--env: %s isn't set here; give it a value", name);
+	error_set(&cli->error, ERR_USAGE, "--env: variable %s isn't set in this shell; give it a value: --env NAME=VALUE", name);
 	error_next(&cli->error, "--env %s=VALUE", name);
 	return NULL;
 }

@@ -61,7 +61,7 @@ static enum err read_pipe(struct cli *cli, int fd, const char *path, struct buf 
 
 	if (err != ERR_NONE || out->len > 0)
 		return err;
-	error_set(&cli->error, ERR_INVALID, "%s is a pipe that nobody writes to", path);
+	error_set(&cli->error, ERR_INVALID, "%s is a pipe, and no program has it open for writing", path);
 	return error_next(&cli->error, "write the pipeline to a regular file, or start the writer of the pipe first");
 }
 

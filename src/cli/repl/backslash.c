@@ -30,7 +30,7 @@ static int toggle(struct repl *repl, const struct typed_line *line, bool *settin
 	const char *value = line->count > 1 ? line->words[1] : NULL;
 
 	if (value && strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-		return usage(repl, "on and off are the only values");
+		return usage(repl, "expected on or off");
 	*setting = value ? strcmp(value, "on") == 0 : !*setting;
 	repl_say(repl, "%s is %s\n", what, *setting ? "on" : "off");
 	return 0;
@@ -241,7 +241,7 @@ void backslash_list(struct buf *out)
 		buf_addf(out, "  %-20s %s\n", left, table[i].help);
 	}
 	buf_addf(out, "  %-20s %s\n", "!COMMAND", "run a command of the shell; ! alone opens one");
-	buf_addf(out, "  %-20s %s\n", "?", "what may follow here; Tab completes it");
+	buf_addf(out, "  %-20s %s\n", "?", "list the words that may follow; Tab completes them");
 }
 
 void backslash_complete(const char *begun, struct buf *out)

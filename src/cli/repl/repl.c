@@ -164,7 +164,7 @@ static int run_command(struct repl *repl, const struct typed_line *line, const c
 	mem_free(repl->last);
 	repl->last = copy;
 	if (is_refused(line->words, line->count)) {
-		repl_say(repl, "titan: %s doesn't run in the console, because it would never give the prompt back\n   try: !titan %s\n",
+		repl_say(repl, "titan: %s doesn't run in the console, because the console would never get its prompt back\n   try: !titan %s\n",
 			 line->words[0], line->words[0]);
 		return err_exit_status(ERR_USAGE);
 	}

@@ -37,7 +37,7 @@ static void failed(struct script *script, uint64_t line, int status)
 		repl_say(repl, "titan: the command on line %llu ended with exit status %d\n", (unsigned long long)line, status);
 		return;
 	}
-	repl_say(repl, "titan: stopped at line %llu: its command ended with exit status %d\n   try: titan repl -k, which goes on\n",
+	repl_say(repl, "titan: the script stopped at line %llu, whose command ended with exit status %d\n   try: titan repl -k, which goes on\n",
 		 (unsigned long long)line, status);
 	script->stopped = true;
 }
@@ -59,7 +59,7 @@ static bool run_first(struct script *script, bool ended)
 		return false;
 	}
 	if (!whole) {
-		repl_say(repl, "titan: line %llu: a quote, a brace or an input isn't closed\n", (unsigned long long)number);
+		repl_say(repl, "titan: line %llu: a quote, a brace or a <<WORD input isn't closed\n", (unsigned long long)number);
 		failed(script, number, err_exit_status(ERR_USAGE));
 		script->stopped = true;
 	} else {
@@ -102,7 +102,7 @@ int script_run(struct repl *repl)
 		}
 		script.text.len += got > 0 ? (size_t)got : 0;
 		if (got > 0 && memchr(buf_cstr(&script.text), '\0', script.text.len)) {
-			repl_say(repl, "titan: the script has a byte that is 0, so it is no text\n");
+			repl_say(repl, "titan: the script contains a zero byte, so it isn't text\n");
 			script.status = err_exit_status(ERR_USAGE);
 			break;
 		}

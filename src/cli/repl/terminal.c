@@ -218,7 +218,7 @@ static void run_text(struct terminal *terminal, const char *text)
 		if (whole)
 			status = repl_do(repl, &line, typed);
 		else
-			repl_say(repl, "titan: a quote, a brace or an input isn't closed\n");
+			repl_say(repl, "titan: a quote, a brace or a <<WORD input isn't closed\n");
 		mem_free(typed);
 		text += line.len;
 		arena_free(&arena);

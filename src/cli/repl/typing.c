@@ -164,7 +164,7 @@ static int help_cb(int count, int key)
 	if (*now.next != '\0')
 		buf_add_str(&lines, "  ... and more\n");
 	if (lines.len == 0)
-		buf_add_str(&lines, "  nothing that is known follows here; \\? lists the console's own commands\n");
+		buf_add_str(&lines, "  titan knows no word that may follow here; \\? lists the console's own commands\n");
 	typing_tell(buf_cstr(&lines), NULL);
 	buf_free(&lines);
 	return 0;

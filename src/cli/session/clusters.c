@@ -41,7 +41,7 @@ static enum err file_path(const char *name, char ret_path[PATH_MAX], struct erro
 	if (!text_is_name(slice_str(name)))
 		return error_set(error, ERR_USAGE, "'%s' isn't a valid name for a cluster; use only letters, digits and _ . -", name);
 	if (!directory(dir))
-		return error_set(error, ERR_USAGE, "no directory for the configuration is known: neither XDG_CONFIG_HOME nor HOME is set");
+		return error_set(error, ERR_USAGE, "the configuration directory is unknown: neither XDG_CONFIG_HOME nor HOME is set");
 	if (snprintf(ret_path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX)
 		return error_set(error, ERR_USAGE, "the path of the configuration directory is too long");
 	return ERR_NONE;
@@ -60,7 +60,7 @@ static enum err read_private(const char *path, struct buf *out, struct error *er
 		return error_system(error, errno, "can't open %s", path);
 	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077) != 0) {
 		close(fd);
-		error_set(error, ERR_DENIED, "%s must be yours, and nobody else may read it: it holds a key", path);
+		error_set(error, ERR_DENIED, "%s must belong to you, and nobody else may read it: it contains a token", path);
 		return error_next(error, "chmod 600 %s", path);
 	}
 	got = read(fd, buf_reserve(out, FILE_MAX), FILE_MAX);
@@ -112,7 +112,7 @@ enum err clusters_read(const char *name, struct remote_cluster *ret, struct erro
 		err = read_private(path, &text, error);
 	end = err == ERR_NONE && text.len > 0 ? memchr(text.data, '\n', text.len) : NULL;
 	if (err == ERR_NONE && (!end || (size_t)(end - text.data) >= sizeof(ret->address)))
-		err = error_set(error, ERR_DAMAGED, "%s doesn't have an address on its first line and a key on the second", path);
+		err = error_set(error, ERR_DAMAGED, "%s must have an address on its first line and a token on the second", path);
 	if (err == ERR_NONE) {
 		size_t len = (size_t)(end - text.data);
 
@@ -244,7 +244,7 @@ enum err clusters_find(const struct settings *settings, struct remote_cluster *r
 		err = address_check(settings->host, error);
 		if (err == ERR_NONE && settings->key_file == NULL) {
 			error_set(error, ERR_USAGE, "--host needs a key: --key FILE, or TITAN_KEY_FILE");
-			return error_next(error, "titan token add NAME, at the master, makes a key");
+			return error_next(error, "titan token add NAME, on the master's machine, makes a token");
 		}
 		if (err == ERR_NONE)
 			err = keyfile_read(settings->key_file, &ret->key, error);

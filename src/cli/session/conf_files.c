@@ -26,14 +26,13 @@ static enum err check_owner(struct cli *cli, enum conf_place place, const char *
 	if (!S_ISREG(info->st_mode))
 		return error_set(&cli->error, ERR_INVALID, "%s must be a regular file to hold settings", path);
 	if (info->st_uid != own && info->st_uid != 0) {
-		error_set(&cli->error, ERR_DENIED, "%s belongs to user %u, not to you or root, so its settings are "
-			"refused",
+		error_set(&cli->error, ERR_DENIED, "%s belongs to user %u, not to you or root, so titan refuses its settings",
 			  path, (unsigned)info->st_uid);
 		return error_next(&cli->error, "check the file, then chown %u %s, or %s", (unsigned)own, path,
 				  place == FROM_USER ? "set HOME to your own directory" : "work in another directory");
 	}
 	if (info->st_mode & S_IWOTH) {
-		error_set(&cli->error, ERR_DENIED, "every user may write to %s, so its settings are refused", path);
+		error_set(&cli->error, ERR_DENIED, "every user may write to %s, so titan refuses its settings", path);
 		return error_next(&cli->error, "check the file, then chmod o-w %s", path);
 	}
 	return ERR_NONE;

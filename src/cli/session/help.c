@@ -120,7 +120,7 @@ static void topic_options(const struct look *look, struct buf *out)
 {
 	heading(look, "Options of every command", out);
 	options_help(global_options, out);
-	buf_add_str(out, "\nThey stand before or after the command and its arguments; -- ends the options. Options of one\n"
+	buf_add_str(out, "\nThese options stand before or after the command and its arguments; -- ends the options. Options of one\n"
 			 "command stand after its name: titan COMMAND --help.\n");
 }
 

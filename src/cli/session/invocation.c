@@ -68,7 +68,7 @@ static enum err unknown_word(const struct parser *parser, const char *word, size
 	if (nearest != NULL)
 		error_set(error, ERR_USAGE, "unknown option --%s; did you mean --%s?", copy, nearest);
 	else if (parser->result.command == NULL)
-		error_set(error, ERR_USAGE, "unknown option --%s; options of a command must come after its name", copy);
+		error_set(error, ERR_USAGE, "unknown option --%s; options of a command must come after the command's name", copy);
 	else
 		error_set(error, ERR_USAGE, "titan %s has no option --%s", parser->result.command->verb, copy);
 	see_help(parser, error);
@@ -114,8 +114,7 @@ static enum err parse_letters(struct parser *parser, struct error *error)
 			snprintf(shown, sizeof(shown), isprint((unsigned char)*letters) ? "%c" : "\\x%02x",
 				 (unsigned char)*letters);
 			if (parser->result.command == NULL)
-				error_set(error, ERR_USAGE, "unknown option -%s; options of a command must come "
-					"after its name",
+				error_set(error, ERR_USAGE, "unknown option -%s; options of a command must come after the command's name",
 					  shown);
 			else
 				error_set(error, ERR_USAGE, "titan %s has no option -%s",

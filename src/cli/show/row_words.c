@@ -150,7 +150,7 @@ static struct slice spawn_text(const struct rec_job_row *job, struct arena *aren
 	if (len > 0) {
 		buf_add_str(&text, ": ");
 		buf_add(&text, job->command.data, len);
-		buf_add_str(&text, ", or the directory it runs in");
+		buf_add_str(&text, ", or the working directory of the job");
 	}
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);

@@ -281,18 +281,18 @@ static const char *refused_remedy(uint64_t code)
 {
 	switch (code) {
 	case EMFILE:
-		return "raise its limit of open files (ulimit -n), and start it again";
+		return "raise the worker's limit of open files (ulimit -n), and start the worker again";
 	case ENFILE:
 		return "raise the machine's limit of open files (sysctl fs.file-max)";
 	case ENOSPC:
 	case EDQUOT:
-		return "make room on the disk of its state directory (df)";
+		return "make room on the disk of the worker's state directory (df)";
 	case EAGAIN:
-		return "raise its limit of processes (ulimit -u), and start it again";
+		return "raise the worker's limit of processes (ulimit -u), and start the worker again";
 	case ENOMEM:
-		return "free memory on its machine";
+		return "free memory on the worker's machine";
 	default:
-		return "look into its log";
+		return "look into the worker's log";
 	}
 }
 
@@ -302,9 +302,9 @@ static void refused_alarm(const struct rec_worker_row *worker, struct buf *out)
 	text_escape(out, worker->name, TEXT_KEEP_NONE);
 	buf_addf(out, " can't start jobs: %s; ", system_word(worker->refused_code));
 	if (worker->refused_ms > 0)
-		buf_addf(out, "it is tried again in %llu s", (unsigned long long)(worker->refused_ms + 999) / 1000);
+		buf_addf(out, "the master tries the worker again in %llu s", (unsigned long long)(worker->refused_ms + 999) / 1000);
 	else
-		buf_add_str(out, "the next job tries it again");
+		buf_add_str(out, "the master tries the worker again with the next job");
 	buf_addf(out, "    next: %s\n", refused_remedy(worker->refused_code));
 }
 
@@ -317,7 +317,7 @@ void rows_alarm(const struct rec_worker_row *worker, struct buf *out)
 	buf_add_str(out, "alarm    worker ");
 	text_escape(out, worker->name, TEXT_KEEP_NONE);
 	buf_addf(out, ": %llu killed %s", (unsigned long long)worker->stuck,
-		 worker->stuck == 1 ? "job lives on and keeps its slot" : "jobs live on and keep their slots");
+		 worker->stuck == 1 ? "job still has a process and keeps its slot" : "jobs still have processes and keep their slots");
 	for (size_t i = 0; i < worker->stuck_jobs.n; i++) {
 		buf_add_str(out, i == 0 ? ": " : ", ");
 		text_escape(out, worker->stuck_jobs.at[i], TEXT_KEEP_NONE);

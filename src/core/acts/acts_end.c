@@ -23,9 +23,9 @@ enum err acts_loaded(const struct core *core, struct error *error)
 	if (acts->loaded == acts->count)
 		return ERR_NONE;
 	if (acts->loaded > acts->count)
-		return error_set(error, ERR_STORE_TRUST, "act %llu: it is not counted, the latest is act %llu",
+		return error_set(error, ERR_STORE_TRUST, "act %llu has a row, but by the count the latest act is act %llu",
 				 (unsigned long long)acts->loaded, (unsigned long long)acts->count);
-	return error_set(error, ERR_STORE_TRUST, "act %llu is missing: the latest that is there is act %llu",
+	return error_set(error, ERR_STORE_TRUST, "act %llu is missing: the latest act in the store is act %llu",
 			 (unsigned long long)acts->count, (unsigned long long)acts->loaded);
 }
 

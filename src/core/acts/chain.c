@@ -57,13 +57,13 @@ enum err act_follows(const struct row_act *act, uint64_t number, const uint8_t h
 		return error_set(error, ERR_STORE_TRUST, "act %lld: its row has no hashes", own);
 	act_hash(act, digest);
 	if (memcmp(digest, act->hash.data, SHA256_SIZE) != 0)
-		return error_set(error, ERR_STORE_TRUST, "act %lld: its row was changed, its hash is another's", own);
+		return error_set(error, ERR_STORE_TRUST, "act %lld: its row was changed, because it doesn't have the hash in the row", own);
 	if (!hash)
 		return ERR_NONE;
 	if ((uint64_t)act->act != number + 1)
 		return error_set(error, ERR_STORE_TRUST, "act %llu is missing: act %lld follows act %llu",
 				 (unsigned long long)number + 1, own, (unsigned long long)number);
 	if (memcmp(act->previous.data, hash, SHA256_SIZE) != 0)
-		return error_set(error, ERR_STORE_TRUST, "act %lld: the act before it was changed, its hash is another's", own);
+		return error_set(error, ERR_STORE_TRUST, "act %lld: the row before it was changed, because it doesn't have the hash that this row names", own);
 	return ERR_NONE;
 }

@@ -27,8 +27,7 @@ enum err submit_count(const struct core *core, const struct input_submit *submit
 				 (unsigned long long)submit->into, before, (unsigned long long)count, LIMIT_RUN_JOBS_MAX);
 	if (core->live_jobs + count > LIMIT_LIVE_JOBS_MAX)
 		return error_set(error, ERR_FULL,
-				 "the master has %llu live jobs and can't take more than %d; try again when some "
-				 "have ended",
+				 "the master has %llu live jobs, and at most %d are allowed; try again when jobs have ended",
 				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
 	*ret_count = (uint32_t)count;
 	return ERR_NONE;

@@ -81,8 +81,7 @@ enum err finals_check(struct core *core, const struct run *run, const struct ext
 		if (!has_begun(job))
 			continue;
 		job_spec_decode(core, job, &spec);
-		error_set(error, ERR_TERMINAL, "run %llu is ending: its final job %.*s is %s and can't wait for "
-			"added jobs any more; submit a new run with titan run, without --into", (unsigned long long)run->number,
+		error_set(error, ERR_TERMINAL, "run %llu is ending: its final job %.*s is %s, so it can't wait for added jobs; submit a new run with titan run, without --into", (unsigned long long)run->number,
 			  (int)spec.name.len, (const char *)spec.name.data, state_table[job->state].name);
 		return error_next(error, "titan retry %llu", (unsigned long long)run->number);
 	}

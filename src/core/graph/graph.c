@@ -156,14 +156,14 @@ static enum err jobs_build(struct builder *builder)
 		for (uint32_t i = 0; i < run->part_jobs[part]; i++) {
 			if (bytes.len == 0)
 				return error_set(builder->error, ERR_INVALID,
-						 "part %u has %u jobs instead of %u", part, i,
+						 "part %u of the graph has %u jobs instead of %u", part, i,
 						 run->part_jobs[part]);
 			err = job_build(builder, index++, &bytes);
 			if (err != ERR_NONE)
 				return err;
 		}
 		if (bytes.len > 0)
-			return error_set(builder->error, ERR_INVALID, "part %u has bytes behind its %u jobs",
+			return error_set(builder->error, ERR_INVALID, "part %u of the graph has more bytes than its %u jobs",
 					 part, run->part_jobs[part]);
 	}
 	return ERR_NONE;

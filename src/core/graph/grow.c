@@ -37,16 +37,16 @@ static enum err check_run(const struct core *core, const struct input_submit *su
 		return error_next(error, "titan ls");
 	}
 	if (pruned_find(core, submit->into))
-		return error_set(error, ERR_PRUNED, "run %llu was pruned, so nothing can be added to it", number);
+		return error_set(error, ERR_PRUNED, "run %llu was pruned, so no jobs can be added to it", number);
 	if (!run || run->ended_ms != 0) {
-		error_set(error, ERR_TERMINAL, "run %llu has ended, so nothing can be added to it; open it again "
+		error_set(error, ERR_TERMINAL, "run %llu has ended, so no jobs can be added to it; open it again "
 			"with titan retry, or submit a new run without --into", number);
 		return error_next(error, "titan retry %llu", number);
 	}
 	if (owner_check(run->owner, submit->own_only, error, "run %llu", number) != ERR_NONE)
 		return ERR_DENIED;
 	if (run->cancelled && (!PLANTED(grow_after_cancel) || run->ended == run->job_count)) {
-		error_set(error, ERR_TERMINAL, "run %llu was cancelled, so nothing can be added to it; open it again "
+		error_set(error, ERR_TERMINAL, "run %llu was cancelled, so no jobs can be added to it; open it again "
 			"with titan retry, or submit a new run without --into", number);
 		return error_next(error, "titan retry %llu", number);
 	}
@@ -110,8 +110,7 @@ static enum err job_move_in(struct growth *growth, uint32_t at, struct slice *by
 
 		if (*need >= growth->count + growth->submit->parents.n)
 			return error_set(growth->error, ERR_INVALID,
-					 "added job %u: needs: no job %llu; there are %u added jobs, and %zu of the "
-					 "run are named", at,
+					 "added job %u: needs: there is no job %llu: the submit adds %u jobs and names %zu of the run", at,
 					 (unsigned long long)*need, growth->count, growth->submit->parents.n);
 		*need = *need < growth->count ? growth->start + *need : growth->parents[*need - growth->count];
 	}

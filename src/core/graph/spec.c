@@ -46,17 +46,15 @@ static enum err spec_check_subrun(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "sub_jobs", "the job also has a command or is a gate; a job "
 			"can have only one of these");
 	if (spec->concurrency.n > 0 || spec->locks.n > 0)
-		return spec_refused(check, ERR_INVALID, "concurrency", "a sub-run can't name groups or locks, "
-			"because its own jobs could wait for them; name them in the jobs of the sub-run");
+		return spec_refused(check, ERR_INVALID, "concurrency", "a job with a sub-run can't name groups or locks, because the sub-run's jobs could wait for them; name them in those jobs");
 	if (spec->labels.n > 0 || spec->asks.n > 0 || spec->prefer.n > 0 || spec->prefer_worker.len > 0 ||
 	    spec->only_worker.len > 0 || spec->pool.len > 0 || spec->affinity != AFFINITY_NONE || spec->worker_death != 0 ||
 	    spec->mode != EXEC_RETRY || spec->env.n > 0 || spec->dir.len > 0)
-		return spec_refused(check, ERR_INVALID, "sub_jobs", "a sub-run needs no worker; set this in the jobs "
-			"of the sub-run");
+		return spec_refused(check, ERR_INVALID, "sub_jobs", "a job with a sub-run needs no worker; set these fields in the jobs of the sub-run");
 	if (spec->sub_count > LIMIT_RUN_JOBS_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "sub_count", "more than a run may have");
+		return spec_refused(check, ERR_TOO_LARGE, "sub_count", "the number is larger than the most jobs of a run");
 	if (spec->sub_max_jobs > LIMIT_RUN_JOBS_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "sub_max_jobs", "more than a run may have");
+		return spec_refused(check, ERR_TOO_LARGE, "sub_max_jobs", "the number is larger than the most jobs of a run");
 	if (context_check(spec->sub_context, &why) != ERR_NONE)
 		return spec_refused(check, why.code, "sub_context", why.text);
 	return ERR_NONE;
@@ -70,7 +68,7 @@ static enum err spec_check_kind(const struct spec_check *check)
 	if (check->spec->kind == KIND_UNSAID)
 		return ERR_NONE;
 	if (check->spec->kind >= KIND_COUNT)
-		return spec_refused(check, ERR_INVALID, "kind", "no such kind of job");
+		return spec_refused(check, ERR_INVALID, "kind", "there is no such kind of job");
 	useless = setting_without_use(check->spec, (enum job_kind)check->spec->kind);
 	if (useless)
 		return spec_refused(check, ERR_INVALID, useless->field, "this field has no effect in a job of this "
@@ -137,7 +135,7 @@ static enum err spec_check_twice(const struct spec_check *check)
 	for (size_t i = 1; i < needs->n; i++)
 		twice = twice || sorted[i - 1] == sorted[i];
 	mem_free(sorted);
-	return twice ? spec_refused(check, ERR_DUPLICATE, "needs", "a job is listed twice") : ERR_NONE;
+	return twice ? spec_refused(check, ERR_DUPLICATE, "needs", "the list names a job twice") : ERR_NONE;
 }
 
 static enum err spec_check_needs(const struct spec_check *check)
@@ -149,9 +147,9 @@ static enum err spec_check_needs(const struct spec_check *check)
 
 	if (spec->needs.n > LIMIT_JOB_PARENTS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "needs",
-				    "too many dependencies; put a noop job in between");
+				    "the job has too many dependencies; put a noop job in between");
 	if (spec->triggers.n != 0 && spec->triggers.n != spec->needs.n)
-		return spec_refused(check, ERR_INVALID, "triggers", "the list must be as long as needs");
+		return spec_refused(check, ERR_INVALID, "triggers", "triggers must have as many entries as needs");
 	for (size_t i = 0; i < spec->needs.n; i++) {
 		uint64_t parent = spec->needs.at[i];
 
@@ -214,12 +212,11 @@ static enum err spec_check_gate(const struct spec_check *check)
 	for (size_t i = 0; i < spec->gate_from.n; i++)
 		for (size_t j = 0; j < i; j++)
 			if (slice_eq(spec->gate_from.at[i], spec->gate_from.at[j]))
-				return spec_refused(check, ERR_DUPLICATE, "gate_from", "a person is listed twice");
+				return spec_refused(check, ERR_DUPLICATE, "gate_from", "the list names a person twice");
 	if (spec->gate_expiry > GATE_APPROVE)
 		return spec_refused(check, ERR_INVALID, "gate_expiry", "no such value");
 	if (spec->gate_expiry != 0 && spec->gate_timeout_ms == 0)
-		return spec_refused(check, ERR_INVALID, "gate_expiry", "the gate has no time-out, so this has no "
-			"effect");
+		return spec_refused(check, ERR_INVALID, "gate_expiry", "this field has no effect, because the gate has no time-out");
 	if (spec->gate_message.len > LIMIT_REASON_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "gate_message", "the text is too long");
 	return ERR_NONE;
@@ -237,9 +234,9 @@ static enum err spec_check_failure(const struct spec_check *check)
 	if (spec->backoff_ms / 1000 > LIMIT_SPAN_MAX_S || spec->backoff_max_ms / 1000 > LIMIT_SPAN_MAX_S)
 		return spec_refused(check, ERR_TOO_LARGE, "backoff_ms", "longer than ten years");
 	if (spec->backoff_max_ms > 0 && spec->backoff_max_ms < first)
-		return spec_refused(check, ERR_INVALID, "backoff_max_ms", "the longest wait is shorter than the first");
+		return spec_refused(check, ERR_INVALID, "backoff_max_ms", "the longest wait before a retry is shorter than the first wait");
 	if (spec->retry_on > RETRY_ON_ALL)
-		return spec_refused(check, ERR_INVALID, "retry_on", "no such kind of failure");
+		return spec_refused(check, ERR_INVALID, "retry_on", "there is no such kind of failure");
 	if (spec->retry_codes.n > LIMIT_RETRY_CODES_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "retry_codes", "too many");
 	if (spec->retry_codes.n > 0 && spec->retry_on && !(spec->retry_on & RETRY_ON_EXIT))
@@ -254,7 +251,7 @@ static enum err spec_check_failure(const struct spec_check *check)
 	if (spec->always > ALWAYS_PAST_DEADLINE)
 		return spec_refused(check, ERR_INVALID, "always", "the value must be 0, 1 or 2");
 	if (spec->continue_on > CONTINUE_ALL)
-		return spec_refused(check, ERR_INVALID, "continue_on", "no such kind of failure");
+		return spec_refused(check, ERR_INVALID, "continue_on", "there is no such kind of failure");
 	if (spec->worker_death > DEATH_KILL)
 		return spec_refused(check, ERR_INVALID, "worker_death", "no such value");
 	return ERR_NONE;
@@ -297,9 +294,9 @@ static enum err spec_check_numbers(const struct spec_check *check)
 	if (spec->group > check->count || (spec->group > 0 && spec->group <= check->start))
 		return spec_refused(check, ERR_INVALID, "group", "no such job");
 	if (spec->group == 0 && (spec->group_parallel > 0 || spec->group_fail_fast))
-		return spec_refused(check, ERR_INVALID, "group", "the job is in no fan-out");
+		return spec_refused(check, ERR_INVALID, "group", "this field has no effect, because the job is in no fan-out");
 	if (spec->group_parallel > LIMIT_RUN_JOBS_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "group_parallel", "more than a run may have");
+		return spec_refused(check, ERR_TOO_LARGE, "group_parallel", "the number is larger than the most jobs of a run");
 	if (spec->labels.n > LIMIT_LABELS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "labels", "too many");
 	for (size_t i = 0; i < spec->labels.n; i++)
@@ -363,7 +360,7 @@ static enum err spec_check_loop(const struct spec_check *check)
 	if (spec->mode == EXEC_ONCE)
 		return spec_refused(check, ERR_INVALID, "loop_max", "a job in mode once can't be a loop");
 	if (spec->argv.n == 0 && spec->script.len == 0 && spec->sub_count == 0)
-		return spec_refused(check, ERR_INVALID, "loop_max", "a job that runs nothing can't be a loop");
+		return spec_refused(check, ERR_INVALID, "loop_max", "a gate or noop job runs nothing, so it can't be a loop");
 	if (spec->loop_code.len == 0)
 		return spec_refused(check, ERR_INVALID, "loop_code", "the condition that ends the loop is missing");
 	if (expr_check(spec->loop_code, 1, &why) != ERR_NONE)
@@ -390,7 +387,7 @@ static enum err spec_check_groups(const struct spec_check *check)
 					    ". -");
 		for (size_t before = 0; before < i; before++)
 			if (slice_eq(names[before], names[i]))
-				return spec_refused(check, ERR_DUPLICATE, "concurrency", "a group is listed twice");
+				return spec_refused(check, ERR_DUPLICATE, "concurrency", "the list names a group twice");
 	}
 	return ERR_NONE;
 }
@@ -413,7 +410,7 @@ static enum err spec_check_locks(const struct spec_check *check)
 					    ". -");
 		for (size_t before = 0; before < i; before++)
 			if (slice_eq(names[before], names[i]))
-				return spec_refused(check, ERR_DUPLICATE, "locks", "a lock is listed twice");
+				return spec_refused(check, ERR_DUPLICATE, "locks", "the list names a lock twice");
 	}
 	return ERR_NONE;
 }

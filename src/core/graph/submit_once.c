@@ -109,8 +109,7 @@ enum err caller_check(const struct core *core, const struct caller *caller, cons
 	const struct job *job = job_find(core, caller->job);
 
 	if (!job || job->epoch != caller->epoch || !state_holds(job->state))
-		return error_set(error, ERR_STALE, "this process belongs to an old attempt of its job: the job has "
-			"ended or was given to a worker again");
+		return error_set(error, ERR_STALE, "the calling process belongs to an old attempt of its job: the job has ended, or a worker has a new attempt");
 	*ret_run = job->run;
 	return ERR_NONE;
 }

@@ -251,12 +251,11 @@ static enum err refuse_open(const struct input_act *act, const struct job *job, 
 	const char *name = (const char *)act->job.data;
 
 	if (job->state == STATE_APPROVAL) {
-		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: people have to decide", run, len, name);
+		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: people have to approve or reject it", run, len, name);
 		return error_next(error, "titan approve %llu/%.*s", run, len, name);
 	}
 	if (job->state == STATE_UNKNOWN) {
-		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: it may have run, and a person has to "
-			"settle it", run, len,
+		error_set(error, ERR_PENDING, "job %llu/%.*s hasn't ended: the job may have run, and a person has to settle it", run, len,
 			  name);
 		return error_next(error, "titan settle %llu/%.*s retry -m 'HOW YOU KNOW'", run, len, name);
 	}
@@ -302,8 +301,7 @@ static enum err opening_is_spent(const struct round_opening *opening, const stru
 			"after it have ended", name);
 		return error_next(error, "titan retry %llu/%s", (unsigned long long)run->number, name);
 	}
-	error_set(error, ERR_PENDING, "asking gate %s again would change nothing, because a job that it let run is "
-		"under way: %.*s is %s",
+	error_set(error, ERR_PENDING, "asking gate %s again would change nothing, because a job that it let run hasn't ended: %.*s is %s",
 		  name, (int)spec.name.len, (const char *)spec.name.data, state_table[child->state].name);
 	return error_next(error, "titan cancel %llu/%.*s", (unsigned long long)run->number, (int)spec.name.len,
 			  (const char *)spec.name.data);

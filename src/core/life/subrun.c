@@ -162,8 +162,7 @@ enum err subrun_reopens(const struct core *core, const struct run *run, struct e
 	if (run->parent == 0 || (job && job->state == STATE_RUNNING) ||
 	    (PLANTED(subrun_reopened_for_nobody) && run->ended_ms))
 		return ERR_NONE;
-	error_set(error, ERR_TERMINAL, "run %llu was the sub-run of %llu/%s, and that job doesn't wait for it any "
-		"more; run that job again instead", (unsigned long long)run->number, (unsigned long long)run->parent_run, run->parent_name);
+	error_set(error, ERR_TERMINAL, "run %llu was the sub-run of %llu/%s, and that job no longer waits for the run; retry that job instead", (unsigned long long)run->number, (unsigned long long)run->parent_run, run->parent_name);
 	return error_next(error, "titan retry %llu/%s", (unsigned long long)run->parent_run, run->parent_name);
 }
 
@@ -214,8 +213,7 @@ enum err subruns_load(const struct core *core, struct error *error)
 {
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (!fits(core, core->runs.at[i].run))
-			return error_set(error, ERR_STORE_TRUST, "run %llu: a sub-run contradicts the job that waits "
-				"for it",
+			return error_set(error, ERR_STORE_TRUST, "run %llu: the row of this sub-run contradicts its parent job",
 					 (unsigned long long)core->runs.at[i].number);
 	return ERR_NONE;
 }

@@ -164,8 +164,7 @@ static enum err digest_check(struct core *core, const struct input_act *act, con
 	int len = (int)spec->name.len;
 
 	if (act->digest.len < DIGEST_LEAST || act->digest.len > SHA256_SIZE)
-		return error_set(error, ERR_INVALID, "a decision on gate %llu/%.*s must contain the digest of what "
-			"was shown: %d to %d bytes of it", run, len, (const char *)spec->name.data, DIGEST_LEAST, SHA256_SIZE);
+		return error_set(error, ERR_INVALID, "a decision on gate %llu/%.*s must contain %d to %d bytes of the digest of what the person was shown", run, len, (const char *)spec->name.data, DIGEST_LEAST, SHA256_SIZE);
 	if (memcmp(act->digest.data, gate_digest(core, job), act->digest.len) == 0 || PLANTED(gate_digest_ignored))
 		return ERR_NONE;
 	error_set(error, ERR_CHANGED, "gate %llu/%.*s has changed since it was shown; nothing was decided", run, len,
@@ -180,7 +179,7 @@ static enum err gate_target(const struct target *target, struct job **ret_job, s
 	struct job *found = NULL;
 
 	if (!target->whole && target->count > 1)
-		return error_set(error, ERR_INVALID, "a fan-out of %u jobs is not a gate", target->count);
+		return error_set(error, ERR_INVALID, "the name stands for a fan-out of %u jobs; name a single gate", target->count);
 	if (!target->whole) {
 		*ret_job = target_job(target, 0);
 		return ERR_NONE;
@@ -226,13 +225,13 @@ static enum err pushback_target(struct core *core, const struct input_act *act, 
 	struct target target;
 
 	if (act->text.len == 0)
-		return error_set(error, ERR_INVALID, "a push back needs a reason, so that the job can be done better");
+		return error_set(error, ERR_INVALID, "a push back needs a reason, which the job that runs again is given");
 	if (act->target.len == 0)
-		return error_set(error, ERR_INVALID, "name the job before the gate that is to run again");
+		return error_set(error, ERR_INVALID, "name the job to which the gate is sent back: it must be before the gate");
 	if (act_target(core, run, act->target, &target, error) != ERR_NONE)
 		return error->code;
 	if (target.count > 1 || target_job(&target, 0) == gate)
-		return error_set(error, ERR_INVALID, "'%.*s' must be a single job before the gate", len,
+		return error_set(error, ERR_INVALID, "'%.*s' must stand for a single job before the gate", len,
 				 (const char *)act->target.data);
 	*ret_job = target_job(&target, 0);
 	if (pushback_is(core, *ret_job, act->principal, act->digest))
@@ -254,7 +253,7 @@ static enum err gate_push_back(struct core *core, const struct input_act *act, s
 
 	memcpy(shown, gate_digest(core, gate), SHA256_SIZE);
 	if (!round_push_back(core, job, gate, ret_changed)) {
-		error_set(error, ERR_INVALID, "'%.*s' isn't before the gate, or a job between them is under way",
+		error_set(error, ERR_INVALID, "'%.*s' isn't a job before the gate, or a job between it and the gate hasn't ended",
 			  (int)act->target.len, (const char *)act->target.data);
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}

@@ -17,9 +17,9 @@ static enum err settle_check(const struct core *core, const struct input_act *ac
 	int len = (int)act->job.len;
 
 	if (target->whole || target->count > 1)
-		return error_set(error, ERR_INVALID, "name the job of run %llu that is to be settled", run);
+		return error_set(error, ERR_INVALID, "name the job of run %llu that you want to settle", run);
 	if (act->value > SETTLE_RETRY)
-		return error_set(error, ERR_INVALID, "unknown way to settle a job: %llu", (unsigned long long)act->value);
+		return error_set(error, ERR_INVALID, "SETTLE: unknown settlement %llu", (unsigned long long)act->value);
 	if (act->text.len == 0 || act->text.len > LIMIT_REASON_MAX)
 		return error_set(error, act->text.len ? ERR_TOO_LARGE : ERR_INVALID,
 				 "to settle an unknown job, give a reason of at most %d bytes", LIMIT_REASON_MAX);

@@ -84,17 +84,17 @@ static enum err token_put(struct core *core, const struct input_set *input, stru
 		return error_next(error, "titan token ls");
 	}
 	if (token && set->text.len > 0)
-		return error_set(error, ERR_DUPLICATE, "there is a token %.*s already", (int)set->name.len,
+		return error_set(error, ERR_DUPLICATE, "a token with the id %.*s exists already", (int)set->name.len,
 				 (const char *)set->name.data);
 	if (!token && !text_is_name(set->text))
-		return error_set(error, ERR_INVALID, "the name that a token stands for may have letters, digits, _ . -, at most %d",
+		return error_set(error, ERR_INVALID, "the name of a token's holder may have letters, digits, _ . -, at most %d",
 				 LIMIT_NAME_MAX_LEN);
 	if (!token && !roles_fit(set->number))
 		return error_set(error, ERR_INVALID, "token %.*s: a token has one or more roles; the role worker stands alone",
 				 (int)set->name.len, (const char *)set->name.data);
 	if (!token && core->tokens.count >= LIMIT_TOKENS_MAX) {
 		error_set(error, ERR_FULL, "there are %d tokens, and no more are allowed", LIMIT_TOKENS_MAX);
-		return error_next(error, "titan token ls, then titan token rm those that nobody uses");
+		return error_next(error, "titan token ls, then titan token rm for those that nobody uses");
 	}
 	if (!token) {
 		token = token_add(core, set->name, set->text, input->person);

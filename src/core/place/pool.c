@@ -164,15 +164,13 @@ static enum err worker_forget(struct core *core, struct worker *worker, struct e
 		return error_next(error, "titan drain %s", worker->name);
 	}
 	if (worker->held_count > 0) {
-		error_set(error, ERR_BUSY, "worker %s still has %zu jobs and may come back with them; wait until it "
-			"counts as lost",
+		error_set(error, ERR_BUSY, "worker %s still has %zu jobs and may come back with them; wait until the worker counts as lost",
 			  worker->name, worker->held_count);
 		return error_next(error, "titan worker ls");
 	}
 	if (unknown) {
 		job_spec_decode(core, unknown, &spec);
-		error_set(error, ERR_BUSY, "worker %s may still run job %llu/%.*s, which may run only once; settle "
-			"or cancel that job first",
+		error_set(error, ERR_BUSY, "worker %s may still run job %llu/%.*s, which has mode once; settle or cancel that job first",
 			  worker->name, (unsigned long long)unknown->run->number, (int)spec.name.len, (const char *)spec.name.data);
 		return error_next(error, "titan approvals");
 	}

@@ -254,7 +254,7 @@ enum err group_set(struct core *core, const struct msg_set *set, uint64_t *ret_c
 		return error_set(error, ERR_INVALID, "group %.*s: the limit must be from 1 to %d", len,
 				 (const char *)set->name.data, LIMIT_RUN_JOBS_MAX - 1);
 	if (set->verb == SET_REMOVE && (!group || group->set == 0)) {
-		error_set(error, ERR_NOT_FOUND, "group %.*s has no limit that was set", len, (const char *)set->name.data);
+		error_set(error, ERR_NOT_FOUND, "nobody has set a limit of group %.*s", len, (const char *)set->name.data);
 		return error_next(error, "titan group ls");
 	}
 	group = group_of(core, set->name);

@@ -230,8 +230,7 @@ static enum err class_room(const struct core *core, const struct run *run, const
 		return error_next(error, "titan tenant ls");
 	}
 	if (!class && classes_full(core, tenant))
-		return error_set(error, ERR_FULL, "live jobs have %zu different sets of worker requirements, and no "
-			"more are allowed; try again when some have ended", core->wishes.count);
+		return error_set(error, ERR_FULL, "live jobs have %zu different sets of worker requirements, and no more are allowed; try again when jobs have ended", core->wishes.count);
 	return ERR_NONE;
 }
 

@@ -162,7 +162,7 @@ static enum err tenant_remove(struct core *core, const struct msg_set *set, uint
 	struct tenant *tenant = tenant_find(core, set->name);
 
 	if (!tenant || !tenant->set) {
-		error_set(error, ERR_NOT_FOUND, "tenant %.*s has no weight or limit that was set", (int)set->name.len,
+		error_set(error, ERR_NOT_FOUND, "nobody has set a weight or limit of tenant %.*s", (int)set->name.len,
 			  (const char *)set->name.data);
 		return error_next(error, "titan tenant ls");
 	}
@@ -199,10 +199,10 @@ enum err load_tenant(struct core *core, const struct row_tenant *row, struct err
 	struct tenant *tenant;
 
 	if (!text_is_name(row->name) || tenant_find(core, row->name))
-		return error_set(error, ERR_STORE_TRUST, "tenant: a stored name is bad or there twice");
+		return error_set(error, ERR_STORE_TRUST, "tenant: a stored name is invalid, or stored twice");
 	if (row->weight < 1 || row->weight > LIMIT_TENANT_WEIGHT_MAX || row->max_jobs < 0 ||
 	    row->max_jobs >= LIMIT_RUN_JOBS_MAX || row->max_queued < 0 || row->max_queued >= LIMIT_RUN_JOBS_MAX)
-		return error_set(error, ERR_STORE_TRUST, "tenant %.*s: bad stored weight or limits", (int)row->name.len,
+		return error_set(error, ERR_STORE_TRUST, "tenant %.*s: the stored weight or limits are invalid", (int)row->name.len,
 				 (const char *)row->name.data);
 	tenant = tenant_of(core, row->name);
 	tenant->set = true;

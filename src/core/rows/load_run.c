@@ -21,7 +21,7 @@ enum err load_run_row(struct core *core, const struct row_run *row, struct error
 	if (!number_sane(row->run, 1) || (uint64_t)row->run >= core->next_run)
 		return TRUST(error, "run %lld: the row is out of order, or its number is above next_run", (long long)row->run);
 	if (row->jobs < 1 || row->jobs > LIMIT_RUN_JOBS_MAX || !number_sane(row->first, 1))
-		return TRUST(error, "run %lld: the row claims %lld jobs from number %lld on", (long long)row->run,
+		return TRUST(error, "run %lld: the row has an impossible range of %lld jobs from serial number %lld on", (long long)row->run,
 			     (long long)row->jobs, (long long)row->first);
 	if (row->max_jobs < 0 || row->max_jobs > UINT32_MAX)
 		return TRUST(error, "run %lld: max_jobs has the bad value %lld", (long long)row->run, (long long)row->max_jobs);
@@ -57,9 +57,9 @@ enum err load_run(struct core *core, const struct row_run *row, struct error *er
 	const struct run *last = list->count ? list->at[list->count - 1].run : NULL;
 
 	if (pruned_find(core, (uint64_t)row->run) || pruning_find(core, (uint64_t)row->run))
-		return TRUST(error, "run %lld: it is live, but was also pruned", (long long)row->run);
+		return TRUST(error, "run %lld is stored both as live and as pruned", (long long)row->run);
 	if (row->ended_ms != 0)
-		return TRUST(error, "run %lld: it was loaded as live, but has ended", (long long)row->run);
+		return TRUST(error, "run %lld was read as a live run, but its row says that it has ended", (long long)row->run);
 	if (last && row->run <= (int64_t)last->number)
 		return TRUST(error, "run %lld: the row is out of order, or its number is above next_run", (long long)row->run);
 	return load_run_row(core, row, error);
@@ -93,17 +93,17 @@ enum err load_spec(struct core *core, const struct row_spec *row, struct error *
 	uint32_t count;
 
 	if (!run || row->part != run->part_count || row->count < 0 || row->count > run->job_count)
-		return TRUST(error, "spec of run %lld: part %lld is missing or too much", (long long)row->run,
+		return TRUST(error, "spec of run %lld: part %lld is missing or doesn't belong there", (long long)row->run,
 			     (long long)row->part);
 	count = run->part_count;
 	if (count == 0 ? row->first != 0 && row->first != (int64_t)run->first : row->first != 0 && !number_sane(row->first, 1))
-		return TRUST(error, "spec of run %lld: part %lld begins with job %lld, which is wrong", (long long)row->run,
+		return TRUST(error, "spec of run %lld: part %lld begins with the wrong job, %lld", (long long)row->run,
 			     (long long)row->part, (long long)row->first);
 	if (!part_fits(run, row))
 		return TRUST(error, "spec of run %lld: part %lld doesn't belong to its submit", (long long)row->run,
 			     (long long)row->part);
 	if (row->context.len > 0 && ((row->part > 0 && row->first == 0) || context_check(row->context, &why) != ERR_NONE))
-		return TRUST(error, "spec of run %lld: part %lld has a context that can't be", (long long)row->run,
+		return TRUST(error, "spec of run %lld: part %lld has an invalid context", (long long)row->run,
 			     (long long)row->part);
 	parts_room(run, 1);
 	run->parts[count] = blob_make(row->body);

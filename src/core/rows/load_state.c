@@ -118,7 +118,7 @@ static enum err load_decision(struct core *core, const struct row_decision *row,
 	/* Rows of older versions have no digest; their votes don't count. */
 	if (row->verdict != VERDICT_APPROVED ||
 	    !gate_vote(gate, (uint64_t)row->person, row->digest.len == SHA256_SIZE ? row->digest.data : none))
-		return TRUST(error, "decision on job %lld: the gate was rejected but still waits", (long long)row->job);
+		return TRUST(error, "decision on job %lld: the gate was rejected, but its row says that it still waits", (long long)row->job);
 	return ERR_NONE;
 }
 
@@ -134,7 +134,7 @@ static enum err load_key(struct core *core, const struct row_submit_key *row, st
 	if (name_map_get(&core->keys, slice_make(id, sizeof(id))))
 		return TRUST(error, "submit_key of run %lld: it is stored twice", (long long)row->run);
 	if (row->by_run < 0 || row->by_run > row->run)
-		return TRUST(error, "submit_key of run %lld: it names a later run as its submitter", (long long)row->run);
+		return TRUST(error, "submit_key of run %lld: by_run names a later run", (long long)row->run);
 	if (!PLANTED(key_forgotten_at_load))
 		key_add(core, id, row->digest.data, (uint64_t)row->run, (uint64_t)row->by_run);
 	return ERR_NONE;
@@ -190,7 +190,7 @@ static enum err load_schedule_part(struct core *core, const struct row_schedule_
 	struct schedule *schedule = schedule_find(core, row->schedule);
 
 	if (!schedule || row->part != (int64_t)schedule->part_count || row->count < 0 || row->count > LIMIT_RUN_JOBS_MAX)
-		return TRUST(error, "a part of a schedule's graph is missing or too much");
+		return TRUST(error, "a part of a schedule's graph is missing or doesn't belong there");
 	schedule->parts = mem_resize(schedule->parts, schedule->part_count + 1, sizeof(*schedule->parts));
 	schedule->parts[schedule->part_count++] = (struct graph_part){ blob_make(row->body), (uint32_t)row->count };
 	return ERR_NONE;

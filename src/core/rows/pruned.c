@@ -80,8 +80,7 @@ enum err load_pruned(struct core *core, const struct row_pruned *row, struct err
 
 	if (row->first < 1 || row->last < row->first || (uint64_t)row->last >= core->next_run ||
 	    (at < core->pruned_count && core->pruned[at].first <= (uint64_t)row->last))
-		return error_set(error, ERR_STORE_TRUST, "pruned runs %lld to %lld: they are stored twice, or above "
-			"next_run",
+		return error_set(error, ERR_STORE_TRUST, "pruned runs %lld to %lld are stored twice, or their numbers are above next_run",
 				 (long long)row->first, (long long)row->last);
 	pruned_insert(core, at, (struct pruned){
 		.first = (uint64_t)row->first, .last = (uint64_t)row->last, .wall_ms = row->wall_ms });

@@ -102,7 +102,7 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 
 		job->flags &= (uint32_t)~JOB_ROW;
 		if (!standing_fits(job, standing[i])) {
-			err = TRUST(error, "job %llu of run %llu is %s, but the jobs that it needs don't allow that",
+			err = TRUST(error, "job %llu of run %llu is %s, which doesn't fit the ends of the jobs that it needs",
 				    (unsigned long long)job_serial(job), (unsigned long long)run->number,
 				    state_table[job->state].name);
 			break;
@@ -114,7 +114,7 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 			if (job->flags & JOB_EXPR && !PLANTED(condition_forgotten_at_load))
 				job_ask_again(job);
 			if (go && job->flags & JOB_STAGED) {
-				err = TRUST(error, "job %llu of run %llu waits, but for nothing",
+				err = TRUST(error, "job %llu of run %llu waits, although all jobs that it needs have ended",
 					    (unsigned long long)job_serial(job), (unsigned long long)run->number);
 				break;
 			}
@@ -138,7 +138,7 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 	mem_free(standing);
 	run_states(core, run, true);
 	if (err == ERR_NONE && run->ended == run->job_count)
-		err = TRUST(error, "run %llu: all its jobs have ended, but it has not",
+		err = TRUST(error, "run %llu is stored as live, although all its jobs have ended",
 			    (unsigned long long)run->number);
 	return err;
 }
@@ -185,8 +185,7 @@ enum err run_load_ended(struct core *core, const struct row *rows, size_t count,
 	if (rows[0].run.ended_ms == 0)
 		return TRUST(error, "run %lld is live, but was not loaded", (long long)rows[0].run.run);
 	if (core->live_jobs + (uint64_t)rows[0].run.jobs > LIMIT_LIVE_JOBS_MAX)
-		return error_set(error, ERR_FULL, "the store has %llu live jobs, and a master can't hold more than "
-			"%d; try again when some have ended",
+		return error_set(error, ERR_FULL, "the store has %llu live jobs, and a master may have at most %d; try again when jobs have ended",
 				 (unsigned long long)core->live_jobs, LIMIT_LIVE_JOBS_MAX);
 	core->revived_turn = core->turn;
 	/* Drop stale entries first: entries that the run's jobs left in queues would become valid again. */

@@ -131,7 +131,7 @@ static enum reason tell_delayed(struct telling *telling)
 	}
 	if (job->crashes > 0) {
 		tell_count(telling, "; ", job->crashes, "attempt lost", "attempts lost");
-		buf_addf(&telling->words, ", and the crash limit is %llu", (unsigned long long)crash_limit(telling->spec));
+		buf_addf(&telling->words, " with their workers, and the crash limit is %llu", (unsigned long long)crash_limit(telling->spec));
 	}
 	if (job_on_hold(job)) {
 		buf_addf(&telling->words, "; a person put a hold on %s", on_hold(job));
@@ -161,7 +161,8 @@ static void tell_approvers(struct telling *telling)
 	if (shown > 0)
 		buf_add_str(&telling->words, " may");
 	else if (from.n > 0)
-		buf_addf(&telling->words, "; nobody may approve: the gate names only %s, who submitted the run", telling->job->run->owner);
+		buf_addf(&telling->words, "; nobody may approve: the gate names only %s, who submitted the run and so can't approve",
+			 telling->job->run->owner);
 }
 
 static enum reason tell_approval(struct telling *telling)

@@ -189,7 +189,7 @@ static void tell_kept(struct telling *telling, const struct worker *worker)
 		buf_addf(&telling->words, "job %llu/%.*s, ", (unsigned long long)job->run->number, (int)spec.name.len,
 			 (const char *)spec.name.data);
 	}
-	buf_add_str(&telling->words, "which is larger and comes first");
+	buf_add_str(&telling->words, "which is larger and comes before this one");
 }
 
 static enum reason tell_busy(struct telling *telling, uint64_t slots, const struct worker *spare)
