@@ -99,6 +99,7 @@ cli_sources = \
 	src/cli/commands/run_source.c \
 	src/cli/commands/share.h \
 	src/cli/commands/show.h \
+	src/cli/commands/show_fold.c \
 	src/cli/commands/show_job.c \
 	src/cli/commands/show_tries.c \
 	src/cli/commands/status.h \
@@ -132,6 +133,8 @@ cli_sources = \
 	src/cli/follow/follow_show.c \
 	src/cli/follow/wait.c \
 	src/cli/follow/wait.h \
+	src/cli/graph/folded.c \
+	src/cli/graph/folded.h \
 	src/cli/graph/here.c \
 	src/cli/graph/here.h \
 	src/cli/graph/into.c \

@@ -25,6 +25,6 @@ small=$(mib "$TITAN" run -n -e "$(graph 1000)")
 large=$(mib "$TITAN" run -n -e "$(graph 300000)")
 ok "a table of 300,000 jobs takes $large MiB, one of a thousand $small" [ "$large" -lt $((small + 40)) ]
 is "its columns are as wide as the widest cell of all" \
-	"$(titan run -n -e 'a*2000 -> b; a=true; b=true' 2>/dev/null | sed -n '1p;2p' | cut -c 1-14)" 'JOB      NEEDS
-a[0]     -    '
+	"$(titan run -n -e 'a*30000 -> b; a=true; b=true' 2>/dev/null | sed -n '1p;2p' | cut -c 1-15)" 'JOB       NEEDS
+a[0]      -    '
 done_testing

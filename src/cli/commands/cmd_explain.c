@@ -13,6 +13,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/decisions.h"
 #include "cli/commands/explain_groups.h"
+#include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/next_step.h"
 #include "cli/show/records.h"
@@ -154,6 +155,7 @@ static enum err explain_some(struct cli *cli, const struct selector *targets, si
 	struct run_jobs run;
 	struct rec_run_row row;
 	struct rec_job_row job;
+	bool each = option_given(cli->invocation, OPT_explain_all);
 	struct explain_groups groups = { 0 };
 	enum err err = cli_query_run(cli, targets[0].run, &cli->arena, &row);
 
@@ -161,7 +163,7 @@ static enum err explain_some(struct cli *cli, const struct selector *targets, si
 		err = cli_query_jobs(cli, targets[0].run, SIZE_MAX, &cli->arena, &run.at, &run.count);
 	for (size_t i = 0; err == ERR_NONE && i < run.count; i++)
 		if (is_wanted(targets, count, run.at[i].name))
-			explain_groups_add(&groups, &run.at[i], &cli->arena);
+			explain_groups_add(&groups, &run.at[i], each, &cli->arena);
 	if (err == ERR_NONE && groups.jobs == 0)
 		err = cli_query_job(cli, &targets[0], &cli->arena, &job);        /* cli_query_job makes the error */
 	for (size_t i = 0; err == ERR_NONE && i < groups.count; i++)

@@ -58,11 +58,13 @@ static void add_rows(const struct picture *picture, struct records *records)
 	}
 }
 
-static void print_picture(struct cli *cli, const struct picture *picture)
+static void print_picture(struct cli *cli, struct picture *picture)
 {
 	struct records records;
 	struct buf out = { 0 };
 
+	if (option_given(cli->invocation, OPT_graph_all))
+		picture_unfold(picture);
 	if (option_given(cli->invocation, OPT_graph_dot)) {
 		picture_dot(picture, &out);
 	} else if (cli->out.style == STYLE_HUMAN) {

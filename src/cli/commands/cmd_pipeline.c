@@ -83,7 +83,7 @@ int cmd_plan(struct cli *cli)
 	if (err == ERR_NONE) {
 		struct graph_source source = { .count = pipeline.dag.job_count, .job_cb = plan_job, .arg = &pipeline.dag };
 
-		err = plan_print(cli, &source);
+		err = plan_print(cli, &source, option_given(cli->invocation, OPT_plan_all));
 	}
 	buf_free(&text);
 	return err == ERR_NONE ? 0 : cli_fail(cli);

@@ -363,7 +363,7 @@ static int run_graph(struct cli *cli, struct run_input *input, struct slice name
 	}
 	if (!option_given(cli->invocation, OPT_run_dry_run))
 		return submit(cli, input->from, &source, name, input->key);
-	return plan_print(cli, &source) == ERR_NONE ? 0 : cli_fail(cli);
+	return plan_print(cli, &source, false) == ERR_NONE ? 0 : cli_fail(cli);
 }
 
 static enum err begin_into(struct cli *cli, struct run_input *input)

@@ -14,6 +14,7 @@
 #include "cli/ask/targets.h"
 #include "cli/commands/command.h"
 #include "cli/commands/show.h"
+#include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/json.h"
 #include "cli/show/look.h"
@@ -22,7 +23,9 @@
 #include "cli/show/rows.h"
 #include "cli/show/wrap.h"
 
-#define PORTION 1000                     /* most jobs printed at once; a table shows no more jobs than this */
+#define PORTION 1000                     /* most jobs printed at a time, except in a table */
+#define TABLE_MOST 1000                  /* most rows of a table, unless --all is given */
+#define FOLD_MOST 20000                  /* most jobs that are read to be folded */
 #define HEADER_INDENT 4                  /* of further lines about the run */
 
 static void header_text(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
@@ -82,11 +85,11 @@ struct shown_run {
 };
 
 /* Add the rows of one portion, from this job on. */
-static size_t add_portion(const struct shown_run *shown, size_t from, struct records *records, struct arena *arena,
+static size_t add_portion(const struct shown_run *shown, size_t from, size_t most, struct records *records, struct arena *arena,
 			  size_t *ret_rows)
 {
 	size_t rows = 0;
-	size_t count = shown->job_count - from < PORTION ? shown->job_count - from : PORTION;
+	size_t count = shown->job_count - from < most ? shown->job_count - from : most;
 
 	arena_reset(arena);
 	rows_begin_jobs(records, arena);
@@ -116,7 +119,7 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	json_key(&json, "jobs");
 	json_array(&json);
 	for (size_t from = 0; from < shown->job_count; from += count) {
-		count = add_portion(shown, from, &records, &arena, &rows);
+		count = add_portion(shown, from, PORTION, &records, &arena, &rows);
 		for (size_t i = 0; i < rows; i++)
 			records_json_row(&records, i, &json);
 		cli_print(cli, &out);
@@ -128,23 +131,42 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	arena_free(&arena);
 }
 
-static void print_run_rows(struct cli *cli, const struct shown_run *shown)
+/* Are the rows of all jobs there, in the order of the graph? Then similar ones can share a row. */
+static bool may_fold(const struct cli *cli, const struct shown_run *shown)
+{
+	if (cli->out.style != STYLE_HUMAN || shown->wanted != NULL || option_given(cli->invocation, OPT_show_all))
+		return false;
+	for (size_t i = 0; i < shown->job_count; i++)
+		if (shown->jobs[i].index != i)
+			return false;
+	return true;
+}
+
+/* Print the jobs. Returns how many of them were left out. */
+static size_t print_run_rows(struct cli *cli, const struct shown_run *shown)
 {
 	struct arena arena = { 0 };
 	struct records records;
 	struct buf out = { 0 };
-	size_t rows;
+	size_t count, rows, left_out = 0;
 
 	if (cli->out.style == STYLE_HUMAN)
 		run_header(cli, shown->run, &out);
+	if (may_fold(cli, shown)) {
+		rows_begin_jobs(&records, &arena);
+		left_out = show_folded(shown->jobs, shown->job_count, shown->now_ms, TABLE_MOST, &records);
+		records_print(&records, &cli->out, &out);
+	}
 	/* A table is a single portion: its columns are as wide as its widest row. */
-	for (size_t from = 0; from < shown->job_count; from += PORTION) {
-		add_portion(shown, from, &records, &arena, &rows);
+	for (size_t from = 0; from < shown->job_count && !may_fold(cli, shown); from += count) {
+		count = add_portion(shown, from, cli->out.style == STYLE_HUMAN ? SIZE_MAX : PORTION, &records, &arena, &rows);
 		records_print(&records, &cli->out, &out);
 		cli_print(cli, &out);
 	}
+	cli_print(cli, &out);
 	buf_free(&out);
 	arena_free(&arena);
+	return left_out;
 }
 
 static size_t want_named(const struct selector *target, const struct shown_run *shown, bool *wanted)
@@ -191,7 +213,9 @@ static enum err wanted_jobs(struct cli *cli, const struct selector *targets, siz
 /* Show the run of these targets, with all its jobs or with those that the targets name. before: text to print first. */
 static enum err show_run(struct cli *cli, const struct selector *targets, size_t count, struct buf *before)
 {
-	bool human = cli->out.style == STYLE_HUMAN, whole = count == 1 && targets[0].job.len == 0;
+	bool all = cli->out.style != STYLE_HUMAN || option_given(cli->invocation, OPT_show_all);
+	bool whole = count == 1 && targets[0].job.len == 0;
+	size_t left_out = 0;
 	uint64_t run_no = targets[0].run;
 	struct rec_run_row run;
 	struct rec_job_row *jobs;
@@ -202,7 +226,7 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	rows_begin_jobs(&records, &cli->arena);
 	if ((err = records_check(&records, &cli->out, &cli->error)) != ERR_NONE ||
 	    (err = cli_query_run(cli, run_no, &cli->arena, &run)) != ERR_NONE ||
-	    (err = cli_query_jobs(cli, run_no, human && whole ? PORTION : SIZE_MAX, &cli->arena, &jobs, &shown.job_count)) !=
+	    (err = cli_query_jobs(cli, run_no, whole && !all ? FOLD_MOST : SIZE_MAX, &cli->arena, &jobs, &shown.job_count)) !=
 		    ERR_NONE)
 		return err;
 	shown.jobs = jobs;
@@ -212,10 +236,9 @@ static enum err show_run(struct cli *cli, const struct selector *targets, size_t
 	if (cli->out.style == STYLE_JSON)
 		print_run_json(cli, &shown);
 	else
-		print_run_rows(cli, &shown);
-	if (human && whole && run.jobs > shown.job_count)
-		cli_note(cli, "these are the first %d of %" PRIu64 " jobs; for all: titan show %" PRIu64 " --plain", PORTION, run.jobs,
-			 run_no);
+		left_out = print_run_rows(cli, &shown);
+	if (whole && !all && (run.jobs > shown.job_count || left_out > 0))
+		cli_note(cli, "these are the first of %" PRIu64 " jobs; for all: titan show %" PRIu64 " --all", run.jobs, run_no);
 	return ERR_NONE;
 }
 

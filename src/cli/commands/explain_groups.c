@@ -52,15 +52,15 @@ static struct explain_group *group_of(struct explain_groups *groups, const struc
 	return NULL;
 }
 
-void explain_groups_add(struct explain_groups *groups, const struct rec_job_row *job, struct arena *arena)
+void explain_groups_add(struct explain_groups *groups, const struct rec_job_row *job, bool each, struct arena *arena)
 {
 	struct explain_group *group;
 
 	groups->jobs++;
-	if (job->state == STATE_SUCCEEDED)
+	groups->open += job->state != STATE_SUCCEEDED;
+	if (job->state == STATE_SUCCEEDED && !each)
 		return;
-	groups->open++;
-	group = group_of(groups, job);
+	group = each ? NULL : group_of(groups, job);
 	if (group) {
 		if (!slice_eq(group->why, explain_why(job, arena)))
 			group->why = slice_make(NULL, 0);

@@ -15,6 +15,7 @@
 #include "cli/session/session.h"
 #include "cli/show/look.h"
 #include "cli/show/row_words.h"
+#include "tui/fold.h"
 
 #define SCREEN_JOBS 10
 #define BAR_CELLS 20
@@ -96,41 +97,93 @@ static size_t terminal_width(const struct sink *out)
 	return columns > 20 ? columns - 1u : 79;
 }
 
+/* A line of the screen: a running job, or all running jobs of a fan-out. */
+struct running {
+	const struct rec_job_row *job;   /* the one that has run longest */
+	uint64_t count;
+};
+
+static struct running *same_line(struct running *lines, size_t count, const struct rec_job_row *job)
+{
+	size_t stem = fold_stem(job->name);
+
+	for (size_t i = 0; i < count && stem < job->name.len; i++)
+		if (slice_eq(slice_make(lines[i].job->name.data, fold_stem(lines[i].job->name)), slice_make(job->name.data, stem)))
+			return &lines[i];
+	return NULL;
+}
+
+/* Gather the lines of running jobs. If they would be too many, those of a fan-out share one. Returns how many there are. */
+static size_t gather_running(const struct follow *follow, struct running lines[SCREEN_JOBS], uint64_t *ret_more)
+{
+	bool folds = follow->counts[STATE_RUNNING] + follow->counts[STATE_STOPPING] > SCREEN_JOBS;
+	size_t count = 0;
+
+	*ret_more = 0;
+	for (size_t i = 0; i < follow->job_count; i++) {
+		const struct rec_job_row *job = &follow->jobs[i].row;
+		enum job_state state = job_state_checked(job->state);
+		struct running *line;
+
+		if (follow->jobs[i].name == NULL || (state != STATE_RUNNING && state != STATE_STOPPING))
+			continue;
+		line = folds ? same_line(lines, count, job) : NULL;
+		if (line != NULL) {
+			line->count++;
+			if (job->started_ms < line->job->started_ms)
+				line->job = job;
+		} else if (count < SCREEN_JOBS) {
+			lines[count++] = (struct running){ .job = job, .count = 1 };
+		} else {
+			*ret_more += 1;
+		}
+	}
+	return count;
+}
+
+static void running_text(const struct running *line, struct arena *arena, struct buf *out)
+{
+	const struct rec_job_row *job = line->job;
+	int64_t span = job_span_ms(job, clock_wall_ms());
+
+	if (line->count > 1) {
+		text_escape(out, slice_make(job->name.data, fold_stem(job->name)), TEXT_KEEP_NONE);
+		buf_addf(out, "[*] %" PRIu64 " jobs, the longest ", line->count);
+	} else {
+		text_escape(out, job->name, TEXT_KEEP_NONE);
+		buf_add_byte(out, ' ');
+		text_escape(out, job->worker, TEXT_KEEP_NONE);
+		buf_add_byte(out, ' ');
+	}
+	text_add_span(out, span > 0 ? span : 0);
+	if (line->count == 1 && job->progress > 0) {
+		buf_add_byte(out, ' ');
+		text_escape(out, job_progress_text(job, arena), TEXT_KEEP_NONE);
+	}
+}
+
 static void add_running(struct follow *follow, struct buf *frame, size_t width)
 {
-	uint64_t more = follow->counts[STATE_RUNNING] + follow->counts[STATE_STOPPING];
-	size_t drawn = 0, unused;
+	struct running lines[SCREEN_JOBS];
+	uint64_t more;
+	size_t count = gather_running(follow, lines, &more), unused;
 	struct arena arena = { 0 };
 
-	for (size_t i = 0; i < follow->job_count && drawn < SCREEN_JOBS; i++) {
-		const struct followed_job *job = &follow->jobs[i];
-		enum job_state state = job_state_checked(job->row.state);
-		int64_t span = job_span_ms(&job->row, clock_wall_ms());
+	for (size_t i = 0; i < count; i++) {
 		struct buf line = { 0 };
 
-		if (job->name == NULL || (state != STATE_RUNNING && state != STATE_STOPPING))
-			continue;
-		text_escape(&line, job->row.name, TEXT_KEEP_NONE);
-		buf_add_byte(&line, ' ');
-		text_escape(&line, job->row.worker, TEXT_KEEP_NONE);
-		buf_add_byte(&line, ' ');
-		text_add_span(&line, span > 0 ? span : 0);
-		if (job->row.progress > 0) {
-			buf_add_byte(&line, ' ');
-			text_escape(&line, job_progress_text(&job->row, &arena), TEXT_KEEP_NONE);
-		}
+		running_text(&lines[i], &arena, &line);
 		buf_add_byte(frame, ' ');
-		look_state(&follow->cli->out, &state_table[state], frame);
+		look_state(&follow->cli->out, &state_table[job_state_checked(lines[i].job->state)], frame);
 		buf_add_byte(frame, ' ');
 		buf_add(frame, line.data, text_clip(buf_slice(&line), width - 10, &unused));
 		buf_add_byte(frame, '\n');
 		buf_free(&line);
 		follow->screen_lines++;
-		drawn++;
 	}
 	arena_free(&arena);
-	if (more > drawn) {
-		buf_addf(frame, "   and %" PRIu64 " more\n", more - drawn);
+	if (more > 0) {
+		buf_addf(frame, "   and %" PRIu64 " more\n", more);
 		follow->screen_lines++;
 	}
 }

@@ -62,6 +62,27 @@ static void take_row(struct picture *picture, const struct rec_job_row *row)
 	set_needs(picture, (size_t)row->index, &row->needs, &row->triggers);
 }
 
+void picture_of_rows(const struct rec_job_row *rows, size_t count, struct picture *ret)
+{
+	*ret = (struct picture){ .run = count > 0 ? rows[0].run : 0 };
+	for (size_t i = 0; i < count; i++)
+		take_row(ret, &rows[i]);
+	fold_build(&ret->fold, &ret->graph, NULL);
+}
+
+void picture_unfold(struct picture *picture)
+{
+	struct map groups = { 0 };
+
+	for (size_t i = 0; i < picture->fold.count; i++)
+		if (picture->fold.nodes[i].folded)
+			map_put(&groups, picture->fold.nodes[i].group, picture);
+	fold_free(&picture->fold);
+	picture->fold = (struct fold){ 0 };
+	fold_build(&picture->fold, &picture->graph, &groups);
+	map_free(&groups);
+}
+
 enum err picture_of_run(struct cli *cli, uint64_t run, struct picture *ret)
 {
 	struct msg_query query = { .what = QUERY_JOBS, .run = run };
@@ -91,6 +112,15 @@ enum err picture_of_run(struct cli *cli, uint64_t run, struct picture *ret)
 	return err;
 }
 
+/* Set a job that isn't in a run yet. */
+static void take_spec(struct picture *picture, size_t at, const struct rec_job_spec *spec)
+{
+	picture->graph.jobs[at].job = at + 1;
+	picture->graph.jobs[at].name = arena_copy(&picture->graph.arena, spec->name);
+	picture->graph.states[at] = STATE_WAITING;
+	set_needs(picture, at, &spec->needs, &spec->triggers);
+}
+
 void picture_of_dag(const struct dagline *dag, struct slice name, struct picture *ret)
 {
 	const struct job_defaults defaults = { 0 };
@@ -105,10 +135,25 @@ void picture_of_dag(const struct dagline *dag, struct slice name, struct picture
 
 		arena_reset(&scratch);
 		dagline_job(dag, i, &defaults, &scratch, &spec);
-		ret->graph.jobs[i].job = i + 1;
-		ret->graph.jobs[i].name = arena_copy(&ret->graph.arena, spec.name);
-		ret->graph.states[i] = STATE_WAITING;
-		set_needs(ret, i, &spec.needs, &spec.triggers);
+		take_spec(ret, i, &spec);
+	}
+	arena_free(&scratch);
+	fold_build(&ret->fold, &ret->graph, NULL);
+}
+
+void picture_of_source(const struct graph_source *source, struct picture *ret)
+{
+	struct arena scratch = { 0 };
+
+	*ret = (struct picture){ 0 };
+	make_room(ret, (size_t)source->count);
+	ret->graph.count = (size_t)source->count;
+	for (size_t i = 0; i < ret->graph.count; i++) {
+		struct rec_job_spec spec;
+
+		arena_reset(&scratch);
+		source->job_cb(source->arg, i, &scratch, &spec);
+		take_spec(ret, i, &spec);
 	}
 	arena_free(&scratch);
 	fold_build(&ret->fold, &ret->graph, NULL);

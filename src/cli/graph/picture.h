@@ -6,6 +6,7 @@
 #ifndef TITAN_CLI_PICTURE_H
 #define TITAN_CLI_PICTURE_H
 
+#include "cli/graph/submit.h"
 #include "cli/session/cli.h"
 #include "lang/dagline.h"
 #include "proto/message.h"
@@ -19,6 +20,9 @@ struct picture {
 	struct fold fold;
 };
 
+void picture_of_rows(const struct rec_job_row *rows, size_t count, struct picture *ret);    /* row i has the index i */
+void picture_unfold(struct picture *picture);              /* show each job by itself */
+void picture_of_source(const struct graph_source *source, struct picture *ret);
 enum err picture_of_run(struct cli *cli, uint64_t run, struct picture *ret);
 void picture_of_dag(const struct dagline *dag, struct slice name, struct picture *ret);
 void picture_free(struct picture *picture);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
+#include "cli/graph/folded.h"
 #include "cli/graph/submit.h"
 #include "cli/session/output.h"
 #include "cli/show/records.h"
@@ -15,7 +16,8 @@
 #include "lang/demand.h"
 
 #define PRIORITY_DEFAULT 50
-#define BATCH_CELLS 16384                /* most table cells and needs kept in memory at once */
+#define FOLD_MOST   20000                /* most jobs of a graph whose fan-outs are folded */
+#define BATCH_CELLS 16384                /* most table cells and needs in memory at once */
 
 static const struct column plan_columns[] = {
 	{ "name", "JOB", false },
@@ -119,10 +121,10 @@ static struct slice_list parents_named(const struct graph_source *source, const 
 	return needs;
 }
 
-static void add_plan_row(struct records *records, const struct graph_source *source, const struct rec_job_spec *spec)
+/* name and needs are those of the job, or of the fan-out for which it stands. */
+static void add_plan_row(struct records *records, const struct rec_job_spec *spec, struct slice name, struct slice_list needs)
 {
 	struct arena *arena = records->arena;
-	struct slice_list needs = parents_named(source, spec, arena);
 	struct rec_job_settings settings;
 	struct buf command = { 0 };
 
@@ -139,7 +141,7 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 		describe_gate(spec, &command);
 	if (spec->kind == KIND_NOOP)
 		buf_add_str(&command, "(nothing)");
-	records_text(records, spec->name);
+	records_text(records, name);
 	records_texts_as(records, needs, rows_needs_shown(needs, spec->needs_text, spec->when, arena));
 	records_number(records, spec->retry_max);
 	records_text(records, arena_copy(arena, buf_slice(&command)));
@@ -158,8 +160,30 @@ static void add_plan_row(struct records *records, const struct graph_source *sou
 	buf_free(&command);
 }
 
-/* Add rows from this job on until a batch is full. Return the index of the next job. */
-static uint64_t add_batch(struct records *records, const struct graph_source *source, uint64_t from)
+/* Add the row of a job, or of the fan-out of which it is the first. */
+static void add_job(struct records *records, const struct graph_source *source, const struct picture *folds, uint64_t index,
+		    const struct rec_job_spec *spec)
+{
+	uint32_t at = (uint32_t)index;
+	struct slice_list needs = { 0 };
+	struct slice name = spec->name;
+
+	if (folds != NULL)
+		needs = folded_needs(folds, at, records->arena);
+	if (folds != NULL && folded_row(folds, at) == FOLDED_GROUP) {
+		uint32_t node = folds->fold.node_of[at];
+		struct buf text = { 0 };
+
+		buf_add_slice(&text, folded_name(folds, node, records->arena));
+		buf_addf(&text, " (%" PRIu32 ")", folds->fold.nodes[node].member_count);
+		name = arena_copy(records->arena, buf_slice(&text));
+		buf_free(&text);
+	}
+	add_plan_row(records, spec, name, needs.n > 0 ? needs : parents_named(source, spec, records->arena));
+}
+
+/* Add rows from this job on until a batch is full. Return the index of the next job. folds: fan-outs share rows; or NULL. */
+static uint64_t add_batch(struct records *records, const struct graph_source *source, const struct picture *folds, uint64_t from)
 {
 	size_t needs = 0;
 
@@ -168,18 +192,24 @@ static uint64_t add_batch(struct records *records, const struct graph_source *so
 	while (from < source->count && records->cell_count + needs < BATCH_CELLS) {
 		struct rec_job_spec spec;
 
-		source->job_cb(source->arg, from++, records->arena, &spec);
-		add_plan_row(records, source, &spec);
+		if (folds != NULL && folded_row(folds, (uint32_t)from) == FOLDED_NONE) {
+			from++;
+			continue;
+		}
+		source->job_cb(source->arg, from, records->arena, &spec);
+		add_job(records, source, folds, from++, &spec);
 		needs += spec.needs.n;
 	}
 	return from;
 }
 
-enum err plan_print(struct cli *cli, const struct graph_source *source)
+enum err plan_print(struct cli *cli, const struct graph_source *source, bool all)
 {
+	bool fold = !all && cli->out.style == STYLE_HUMAN && source->count <= FOLD_MOST && source->parents.n == 0;
 	struct column *columns = arena_zalloc(&cli->arena, OWN_COLUMNS + setting_count, sizeof(*columns));
 	struct printing printing = { .look = &cli->out };
 	struct arena arena = { 0 };
+	struct picture picture = { 0 };
 	struct records records;
 	struct buf out = { 0 };
 	enum err err;
@@ -188,13 +218,15 @@ enum err plan_print(struct cli *cli, const struct graph_source *source)
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err != ERR_NONE)
 		return err;
+	if (fold)
+		picture_of_source(source, &picture);
 	for (uint64_t i = printing_measures(&cli->out) ? 0 : source->count; i < source->count;) {
-		i = add_batch(&records, source, i);
+		i = add_batch(&records, source, fold ? &picture : NULL, i);
 		printing_measure(&printing, &records);
 	}
 	printing_begin(&printing, &records, &out);
 	for (uint64_t i = 0; i < source->count;) {
-		i = add_batch(&records, source, i);
+		i = add_batch(&records, source, fold ? &picture : NULL, i);
 		printing_rows(&printing, &records, &out);
 		cli_print(cli, &out);
 	}
@@ -202,6 +234,7 @@ enum err plan_print(struct cli *cli, const struct graph_source *source)
 	cli_print(cli, &out);
 	buf_free(&out);
 	arena_free(&arena);
+	picture_free(&picture);
 	cli_note(cli, "%" PRIu64 " job%s; nothing was submitted", source->count, source->count == 1 ? "" : "s");
 	return ERR_NONE;
 }

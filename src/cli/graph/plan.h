@@ -7,6 +7,7 @@
 #include "cli/session/cli.h"
 
 /* Print one row per job to standard output. */
-enum err plan_print(struct cli *cli, const struct graph_source *source);
+/* Print the jobs; for people with fan-outs folded, unless all. */
+enum err plan_print(struct cli *cli, const struct graph_source *source, bool all);
 
 #endif

@@ -235,6 +235,31 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 	add_progress(records, job);
 }
 
+static struct record_cell *last_cell(struct records *records, const char *key)
+{
+	size_t column = 0;
+
+	while (strcmp(records->columns[column].key, key) != 0)
+		column++;
+	return &records->cells[records->cell_count - records->column_count + column];
+}
+
+void rows_fold_job(struct records *records, struct slice name, struct slice text)
+{
+	static const char *const of_one[] = { "span_ms", "tries", "worker", "outcome" };
+
+	for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++)
+		*last_cell(records, of_one[i]) = (struct record_cell){ .kind = CELL_NONE };
+	last_cell(records, "name")->text = name;
+	*last_cell(records, "why") = (struct record_cell){ .kind = CELL_TEXT, .text = text };
+}
+
+void rows_fold_needs(struct records *records, struct slice_list needs)
+{
+	if (needs.n > 0)
+		*last_cell(records, "needs") = (struct record_cell){ .kind = CELL_TEXTS, .texts = needs };
+}
+
 static const struct column worker_columns[] = {
 	{ "name", "WORKER", false },
 	{ "state", "STATE", false },

@@ -15,6 +15,11 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 /* Needs and condition as they were written. Empty if the needs are a plain list and there is no condition. */
 struct slice rows_needs_shown(struct slice_list needs, struct slice needs_text, struct slice when, struct arena *arena);
 
+/* Let the last row, which is of one job, stand for a fan-out: its name, what there is to say about it. */
+void rows_fold_job(struct records *records, struct slice name, struct slice text);
+/* Replace what the job of the last row needs, unless the list is empty. */
+void rows_fold_needs(struct records *records, struct slice_list needs);
+
 void rows_begin_workers(struct records *records, struct arena *arena);
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms);
 void rows_forget_load(struct records *records); /* in the row of the worker that was added last */
