@@ -155,8 +155,8 @@ TEST least_limit_stated_by_live_runs_counts(void)
 }
 
 /*
- * A run's last job ends and another job is added in the same turn: the group's limit that the addition states counts
- * when this turn places jobs.
+ * A run's last job ends and another job is added in the same turn: the limit that the run states for its group still
+ * counts when this turn places jobs.
  */
 TEST run_grown_at_its_end_keeps_its_stated_limit(void)
 {

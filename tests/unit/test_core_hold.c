@@ -164,8 +164,8 @@ static uint64_t submit_names(struct rig *rig, const char *const *names, size_t c
 }
 
 /*
- * A run is held while one of its jobs runs, one is queued at the worker, and one has ended at the worker: the returning
- * worker is asked for each.
+ * A run is held while, at its worker, one of its jobs runs, one is queued, and one has ended: the returning worker is
+ * asked to give back the queued one only.
  */
 TEST returning_worker_is_asked_for_held_jobs(void)
 {

@@ -173,7 +173,7 @@ TEST drain_recalls_jobs_that_have_not_started(void)
 	PASS();
 }
 
-/* The job to be recalled has its tape by now and waits for nothing, so the recall must take a job behind it. */
+/* The recalled jobs have their tapes by now and leave them to the job behind them, so that job isn't recalled. */
 TEST recall_takes_only_jobs_behind_the_running(void)
 {
 	struct rig *rig = rig_new();

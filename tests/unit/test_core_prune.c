@@ -131,8 +131,8 @@ TEST rows_read_before_a_discard_prune_no_logs(void)
 }
 
 /*
- * The rows of a run read after a retry prune it, even if it is the newest run that is known; otherwise nothing would be
- * pruned on an idle cluster.
+ * Rows that were read in the turn of the latest retry of any run are recent enough to prune their run. If they weren't,
+ * an idle cluster would never prune.
  */
 TEST rows_read_after_a_retry_prune_the_run(void)
 {

@@ -331,7 +331,7 @@ TEST a_core_of_the_past_is_as_it_was(void)
 	count = moment_note(rig, moments, count);
 	store_close(core_store);
 	ASSERT(count > 20);
-	/* The last act's hash at that turn isn't recomputed, because acts are never deleted. */
+	/* Acts are history and not in `change`: the chain's end at a past turn comes from the row of the act. */
 	for (size_t i = 0; i < count; i++)
 		ASSERT(core_is(rig, &moments[i]));
 	box_teardown_cb(NULL);
