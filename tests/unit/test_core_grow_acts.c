@@ -160,7 +160,7 @@ TEST hold_of_run_stops_expiry_of_added_gate(void)
 	PASS();
 }
 
-/* When the run was held no slot was free; at the release there is one. */
+/* When the run was held, its limit of active jobs left no room for the added job; at the release there is room. */
 TEST release_of_run_starts_added_job(void)
 {
 	struct rig *rig = rig_new();

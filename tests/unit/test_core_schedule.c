@@ -280,13 +280,13 @@ TEST clock_set_back_repeats_no_run(void)
 	ASSERT_EQ(1, row_of(rig).fired);
 	rig_pass(rig, HOUR_MS);
 	ASSERT_EQ(2, row_of(rig).fired);
-	rig->now.wall_ms += 3653 * DAY_MS;       /* the master was off for ten years */
+	rig->now.wall_ms += 3653 * DAY_MS;       /* the wall clock jumps ten years ahead */
 	rig_pass(rig, 0);
 	ASSERT_LTE(row_of(rig).fired, 3U);
 	rig->now.wall_ms -= 3653 * DAY_MS;
 	rig_pass(rig, 0);
 	rig_pass(rig, HOUR_MS);
-	/* runs of this schedule may overlap, so a fired run doesn't wait for others */
+	/* the schedule doesn't wait until those ten years have passed */
 	ASSERT_GTE(row_of(rig).fired, 3U);
 	rig_free(rig);
 	PASS();
