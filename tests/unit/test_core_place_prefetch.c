@@ -237,8 +237,7 @@ TEST prefetched_jobs_keep_no_slot_busy(void)
 	PASS();
 }
 
-/* A prefetched job is charged to its tenant's share like one that starts at once. */
-/* Two slots: full with 8 ahead of each, and one lost or lacking worker decides. */
+/* Workers are full with 8 prefetched jobs for each slot. A new worker without jobs counts until it is lost. */
 TEST prefetch_is_full_with_enough_jobs_of_all_classes(void)
 {
 	struct rig *rig = rig_new();

@@ -215,10 +215,7 @@ TEST cancelled_job_in_the_queue_stops_no_recall(void)
 	PASS();
 }
 
-/*
- * The number of recalls under way has a limit for each worker, so a worker that doesn't answer doesn't stop recalls
- * from others.
- */
+/* The number of recalls in one turn is limited; recalls without an answer don't prevent others in the next turn. */
 TEST unanswered_recalls_stop_no_others(void)
 {
 	struct rig *rig = rig_new();

@@ -240,7 +240,7 @@ TEST freed_resource_goes_to_the_prefetched_job_first(void)
 	PASS();
 }
 
-/* Who has which part of what the large job needs. Return the worker that is reserved for it. */
+/* Submit jobs on workers a and b and a large job, with these requests. Return the worker reserved for the large job. */
 static const char *kept_for_large(struct rig *rig, const char *on_a, const char *on_b, const char *large)
 {
 	struct graph graph = { 0 };

@@ -27,7 +27,7 @@ TEST retry_of_failed_jobs_takes_denied_and_cancelled_ones(void)
 	}
 	ASSERT_EQ(RUN_FAILED, rig_run_state(rig, run));
 	rig_act(rig, ACT_REQUEUE, run, "", 0);
-	ASSERT_EQ(1, rig->ok.count); /* the retry takes the job with the dead letter, but none of the cancelled jobs */
+	ASSERT_EQ(1, rig->ok.count); /* the job with the dead letter is requeued, but none of the cancelled jobs */
 	ASSERT_STR_EQ("cancelled", rig_state_named(rig, run, "gone"));
 	rig_done(rig, rig_must_take(rig), OUTCOME_EXIT, 1);
 	rig_act(rig, ACT_RETRY, run, "", RETRY_FAILED);

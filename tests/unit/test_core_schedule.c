@@ -104,7 +104,7 @@ TEST missed_times_queue_behind_each_other(void)
 	ASSERT_EQ(1, row_of(rig).fired);
 	ASSERT_EQ(2, row_of(rig).queued);
 	rig_pass(rig, DAY_MS);
-	ASSERT_EQ(1, row_of(rig).skipped); /* a run that was started in time isn't queued behind the earlier one */
+	ASSERT_EQ(1, row_of(rig).skipped); /* a time that comes while an earlier run lives is skipped, not queued */
 	ASSERT_EQ(2, row_of(rig).queued);
 	rig_hello(rig, "w", 1);
 	for (int i = 0; i < 5; i++) {
