@@ -101,7 +101,6 @@ e2e_tests = \
 	tests/e2e/run-command.sh \
 	tests/e2e/run-limits.sh \
 	tests/e2e/schedule.sh \
-	tests/e2e/ssh.sh \
 	tests/e2e/static.sh \
 	tests/e2e/stuck-keeper.sh \
 	tests/e2e/stuck.sh \
@@ -116,10 +115,12 @@ e2e_tests = \
 	tests/e2e/up.sh \
 	tests/e2e/wait.sh \
 	tests/e2e/words.sh \
+	tests/e2e/worker-add-fails.sh \
 	tests/e2e/worker-add.sh
 
 e2e_other = \
 	tests/e2e/holders.py \
+	tests/e2e/lib-ssh.sh \
 	tests/e2e/lib.sh \
 	tests/e2e/on-terminal.py \
 	tests/e2e/proxy.py \

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # titan worker add: from a list of machines to workers that run jobs, with nothing installed there.
+# time-out: 600 s
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/ssh.sh"
+. "$(dirname "$0")/lib-ssh.sh"
 
 export TITAN_HEARTBEAT=200ms TITAN_LEASE=4s TITAN_GRACE=6s
 start_cluster --slots 1

@@ -95,7 +95,8 @@ enum err failure_of_login(const struct machine *machine, const struct ssh_call *
 		if (call->timed_out)
 			error_set(error, ERR_TIMEOUT, "%s took the login and then didn't answer in time", machine->destination);
 		else if (status == 255)
-			error_set(error, ERR_UNREACHABLE, "ssh to %s failed", machine->destination);
+			error_set(error, ERR_UNREACHABLE, "ssh to %s failed, or the login shell there did: ssh doesn't tell which",
+				  machine->destination);
 		else
 			error_set(error, ERR_SYSTEM, "%s ran something else than the command that titan sent: its exit status is %d",
 				  machine->destination, status);
@@ -110,6 +111,7 @@ enum err failure_of_command(const struct machine *machine, const struct ssh_call
 {
 	static const struct { const char *text, *why; } reasons[] = {
 		{ "No space left", "its disk is full" }, { "Disk quota exceeded", "the quota is used up" },
+		{ "File too large", "files may not be that large there" }, { "File size limit", "files may not be that large there" },
 		{ "Read-only file system", "its file system is read-only" },
 		{ "Exec format error", "the program isn't for its processor" },
 		{ "Permission denied", "it isn't permitted" }, { "not found", "a program is missing there" },

@@ -196,7 +196,7 @@ static void copy(struct placings *placings, struct placing *placing)
 
 	cli_note(placings->cli, "%s: copying titan, %zu kB, to %s", placing->machine.name, placing->program->bytes.len / 1000, base);
 	placing->call.payload = placing->program->bytes;
-	buf_addf(&script, "f=%s/titan.%.*s; p=$f.$$.part; mkdir -p %s && cat >$p && chmod 700 $p && h=$($p far hash) && [ \"$h\" = %s ] && "
+	buf_addf(&script, "f=%s/titan.%.*s; p=$f.$$.part; mkdir -p %s && cat >$p && chmod 700 $p && echo size $(wc -c <$p) && h=$($p far hash) && [ \"$h\" = %s ] && "
 		 "mv $p $f && echo end; s=$?; rm -f $p; exit $s", base, HASH_SHORT, hash, base, hash);
 	begin_script(placings, placing, PLACING_COPY, buf_cstr(&script), COPY_MS);
 	buf_free(&script);
@@ -318,13 +318,21 @@ static void after_look(struct placings *placings, struct placing *placing)
 static void after_copy(struct placings *placings, struct placing *placing)
 {
 	struct slice rest;
+	char size[32];
 	size_t noise;
 
 	if (sentinel_find(&placing->call.said, placing->nonce, &rest, &noise) && contains_line(rest, "end")) {
 		start(placings, placing);
 		return;
 	}
-	failure_of_command(&placing->machine, &placing->call, "the copy of titan", &placing->error);
+	snprintf(size, sizeof(size), "size %zu", placing->program->bytes.len);
+	if (sentinel_find(&placing->call.said, placing->nonce, &rest, &noise) && contains_line(rest, size) && ssh_call_status(&placing->call) > 0) {
+		error_set(&placing->error, ERR_SYSTEM, "%s has got all of titan and can't run it: what it says about its processor (%s) isn't true "
+			  "for programs", placing->machine.destination, placing->probe.processor);
+		error_next(&placing->error, "ssh %s file /bin/sh", placing->machine.destination);
+	} else {
+		failure_of_command(&placing->machine, &placing->call, "the copy of titan", &placing->error);
+	}
 	placing_fail(placings, placing);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,7 +47,8 @@ enum err ssh_call_start(struct ssh_call *call, const struct machine *machine, co
 	buf_clear(&call->said);
 	buf_clear(&call->complained);
 	call->until_ns = clock_mono_ns() + for_ms * NS_PER_MS;
-	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+	/* A socket, as a pipe whose reader has gone would end this process by a signal. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		result = -errno;
 	else
 		result = machine_spawn(argv, in[0], out[1], err[1], alone, &call->pid);
@@ -134,7 +136,7 @@ static void give(struct ssh_call *call)
 				close_fd(&call->in);
 			return;
 		}
-		count = write(call->in, from, left);
+		count = send(call->in, from, left, MSG_NOSIGNAL);
 		if (count < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (count < 0)           /* The command takes no more input; its answer will say why. */

@@ -66,7 +66,8 @@ machine() { # ALIAS [LINE...]: an alias of the sshd, with further lines of ssh's
 		echo "Host $alias"
 		for line; do echo "  $line"; done
 		printf '  HostName 127.0.0.1\n  Port %s\n  User %s\n' "$sshd_port" "$(id -un)"
-		printf '  IdentityFile %s\n  IdentitiesOnly yes\n  UserKnownHostsFile %s\n' "$sshd_dir/client" "$sshd_dir/known"
+		case "$*" in *IdentityFile*) ;; *) echo "  IdentityFile $sshd_dir/client" ;; esac
+		printf '  IdentitiesOnly yes\n  UserKnownHostsFile %s\n' "$sshd_dir/known"
 		printf '  GlobalKnownHostsFile /dev/null\n  SetEnv TITAN_FAR=%s\n' "$alias"
 	} >>"$ssh_config"
 }
