@@ -46,5 +46,6 @@ proto_other = \
 	proto/metrics.def \
 	proto/reasons.def \
 	proto/rights.def \
+	proto/sight.def \
 	proto/spec.def \
 	proto/states.def

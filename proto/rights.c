@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* rights.def as a table, and the check of rights. */
+/* rights.def and sight.def as tables, and the check of rights. */
 #include "proto/rights.h"
 
 static const char *const names[] = {
@@ -15,6 +15,39 @@ const struct right right_table[] = {
 };
 
 const size_t right_count = sizeof(right_table) / sizeof(right_table[0]);
+
+const struct sight_row sight_table[] = {
+#define SIGHT_IS_MESSAGE(NAME) false, OP_##NAME
+#define SIGHT_IS_QUERY(NAME) true, QUERY_##NAME
+#define SIGHT(KIND, NAME, RULE) { SIGHT_IS_##KIND(NAME), #NAME, SIGHT_##RULE },
+#include "proto/sight.def"
+#undef SIGHT
+};
+
+const size_t sight_count = sizeof(sight_table) / sizeof(sight_table[0]);
+
+static enum sight_rule sight_find(bool query, uint64_t number)
+{
+	for (size_t i = 0; i < sight_count; i++)
+		if (sight_table[i].query == query && sight_table[i].number == number)
+			return sight_table[i].rule;
+	return SIGHT_ALL;
+}
+
+enum sight_rule sight_of_message(enum opcode op)
+{
+	return sight_find(false, op);
+}
+
+enum sight_rule sight_of_query(uint64_t what)
+{
+	return sight_find(true, what);
+}
+
+bool roles_see_all(role_set roles)
+{
+	return roles & (ROLE_BIT(VIEWER) | ROLE_BIT(OPERATOR) | ROLES_ADMIN);
+}
 
 void role_words(role_set roles, struct buf *out)
 {

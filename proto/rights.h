@@ -21,6 +21,24 @@ enum allowance {
 	ALLOWED,
 };
 
+enum sight_rule { SIGHT_NOTHING, SIGHT_RUN, SIGHT_ROWS, SIGHT_ALL, SIGHT_QUERY };
+
+struct sight_row {                       /* a rule of sight.def */
+	bool query;                      /* the number is of enum query_what, else of enum opcode */
+	unsigned number;
+	const char *name;
+	enum sight_rule rule;
+};
+
+extern const struct sight_row sight_table[];
+extern const size_t sight_count;
+
+/* Find the rule of a message or a question; what has no row is for those who see everything. */
+enum sight_rule sight_of_message(enum opcode op);
+enum sight_rule sight_of_query(uint64_t what);
+/* Do these roles see all runs? */
+bool roles_see_all(role_set roles);
+
 /* May a connection with these roles send this message at all? right_to then checks what the message is about. */
 bool message_allowed(enum opcode op, enum peer_kind sender, role_set roles);
 /*

@@ -121,6 +121,7 @@ core_sources = \
 	src/core/view/view_lock.c \
 	src/core/view/view_names.c \
 	src/core/view/view_share.c \
+	src/core/view/view_sight.c \
 	src/core/view/why.c
 
 core_other = \

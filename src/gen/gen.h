@@ -39,6 +39,7 @@ void gen_conf(struct buf *out);           /* lists the settings of titan.conf */
 
 void gen_messages(struct buf *out);
 void gen_rights(struct buf *out);
+void gen_sight(struct buf *out);
 void gen_records(struct buf *out);
 void gen_enums(struct buf *out);         /* lists the numbers that fields hold */
 void gen_errors(struct buf *out);

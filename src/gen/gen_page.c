@@ -54,7 +54,7 @@ static const struct page_part parts[] = {
 	{ "moves", gen_moves, NULL },       { "diagram", gen_diagram, NULL }, { "messages", gen_messages, NULL },
 	{ "dead", gen_dead, NULL },         { "reasons", gen_reasons, NULL }, { "records", gen_records, NULL },
 	{ "flags", gen_flags, NULL },       { "settings", gen_settings, NULL }, { "enums", gen_enums, NULL },
-	{ "rights", gen_rights, NULL },     { "conf", gen_conf, NULL },
+	{ "rights", gen_rights, NULL }, { "sight", gen_sight, NULL },     { "conf", gen_conf, NULL },
 	{ "errors", gen_errors, NULL },     { "limits", gen_limits, NULL },
 };
 

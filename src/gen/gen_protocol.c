@@ -133,6 +133,20 @@ void gen_rights(struct buf *out)
 	buf_add_str(out, ".El\n");
 }
 
+void gen_sight(struct buf *out)
+{
+	static const char *const rules[] = {
+		[SIGHT_NOTHING] = "tells of no run", [SIGHT_RUN] = "about one run: it must be visible",
+		[SIGHT_ROWS] = "only what is visible", [SIGHT_ALL] = "only for those who see everything",
+		[SIGHT_QUERY] = "as the question",
+	};
+
+	buf_add_str(out, ".Bl -column QUERY-UNSUBSCRIBE rule\n.It Sy What Ta Sy Rule\n");
+	for (size_t i = 0; i < sight_count; i++)
+		buf_addf(out, ".It %s%s Ta %s\n", sight_table[i].query ? "QUERY " : "", sight_table[i].name, rules[sight_table[i].rule]);
+	buf_add_str(out, ".El\n");
+}
+
 void gen_records(struct buf *out)
 {
 	for (int kind = 0; kind < REC_COUNT; kind++) {

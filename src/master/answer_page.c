@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pages of an answer: as many whole rows as fit into one frame, by an estimate of their sizes. */
-#include "master/internal.h"
+#include "master/sight.h"
+
+#define LEFT_OUT_MAX (4 * LIMIT_QUERY_ROWS_MAX)  /* most rows that a page leaves out */
 
 void page_begin(struct answer_page *page, struct arena *arena, const struct query *query)
 {
@@ -8,6 +10,25 @@ void page_begin(struct answer_page *page, struct arena *arena, const struct quer
 	if (query->limit > 0 && query->limit < page->limit)
 		page->limit = (size_t)query->limit;
 	page->snapshot.id = query->id;
+	page->sight = &query->sight;
+}
+
+/*
+ * Count a row that the asker may not see, and leave it out. A page looks at a limited number of them, so that no answer
+ * takes long: false then, and the row goes to the next page.
+ */
+static bool leave_out(struct answer_page *page)
+{
+	return ++page->left_out <= LEFT_OUT_MAX;
+}
+
+/* May the asker see the run? The rows of a page are mostly of one run. */
+static bool sees(struct answer_page *page, uint64_t run)
+{
+	if (run != 0 && run == page->seen)
+		return true;
+	page->seen = sight_run(page->sight, run) ? run : 0;
+	return page->seen != 0 || page->sight->all;
 }
 
 /* Has the page room for a row of this size? The first row always fits. */
@@ -40,6 +61,8 @@ static size_t texts_len(const struct slice_list *texts)
 
 bool page_add_decision(struct answer_page *page, const struct rec_decision *row)
 {
+	if (!sees(page, row->run))
+		return leave_out(page);
 	if (page->snapshot.decisions.n == page->limit ||
 	    !page_has_room(page, 64 + row->name.len + row->person.len + row->reason.len + row->target.len, 20))
 		return false;
@@ -78,19 +101,25 @@ bool page_add_job(struct answer_page *page, const struct rec_job_row *row)
 	size_t values = row->needs.n + row->triggers.n + row->unblocks.n + row->will.n + row->gate_from.n + row->labels.n +
 			row->asks.n + row->placing.n + row->concurrency.n + row->locks.n;
 
+	if (!sees(page, row->run))
+		return leave_out(page);
 	if (page->snapshot.jobs.n == page->limit || !page_has_room(page, job_bytes(row), 72 + values))
 		return false;
 	PAGE_ADD(page, jobs, row);
+	sight_job_words(page->sight, &page->snapshot.jobs.at[page->snapshot.jobs.n - 1]);
 	return true;
 }
 
 bool page_add_run(struct answer_page *page, const struct rec_run_row *row)
 {
+	if (!sight_sees(page->sight, row->run, row->owner))
+		return leave_out(page);
 	if (page->snapshot.runs.n == page->limit ||
 	    !page_has_room(page, 192 + row->name.len + row->owner.len + row->tenant.len + row->schedule.len + row->concurrency.len +
 				 row->parent_job.len + row->why.len + 5 * row->counts.n, 42 + row->counts.n))
 		return false;
 	PAGE_ADD(page, runs, row);
+	sight_run_words(page->sight, &page->snapshot.runs.at[page->snapshot.runs.n - 1]);
 	return true;
 }
 
@@ -103,11 +132,14 @@ bool page_add_worker(struct answer_page *page, const struct rec_worker_row *row)
 	    !page_has_room(page, bytes, 56 + row->labels.n + row->offers.n + row->used.n + row->stuck_jobs.n))
 		return false;
 	PAGE_ADD(page, workers, row);
+	sight_worker_words(page->sight, &page->snapshot.workers.at[page->snapshot.workers.n - 1]);
 	return true;
 }
 
 bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row)
 {
+	if (!sight_sees(page->sight, row->run, row->owner))
+		return leave_out(page);
 	if (page->snapshot.dead.n == page->limit ||
 	    !page_has_room(page, 256 + row->name.len + row->run_name.len + row->owner.len + row->worker.len + row->spec.len, 40))
 		return false;
@@ -125,6 +157,8 @@ bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row)
 
 bool page_add_token(struct answer_page *page, const struct rec_token_row *row)
 {
+	if (!sight_own(page->sight, row->name))
+		return leave_out(page);
 	if (page->snapshot.tokens.n == page->limit ||
 	    !page_has_room(page, 96 + row->id.len + row->name.len + row->made_by.len, 18))
 		return false;
@@ -134,6 +168,8 @@ bool page_add_token(struct answer_page *page, const struct rec_token_row *row)
 
 bool page_add_tenant(struct answer_page *page, const struct rec_tenant_row *row)
 {
+	if (!sight_tenant(page->sight, row->name))
+		return leave_out(page);
 	if (page->snapshot.tenants.n == page->limit || !page_has_room(page, 64 + row->name.len, 18))
 		return false;
 	PAGE_ADD(page, tenants, row);
@@ -142,6 +178,8 @@ bool page_add_tenant(struct answer_page *page, const struct rec_tenant_row *row)
 
 bool page_add_group(struct answer_page *page, const struct rec_group_row *row)
 {
+	if (!sight_group(page->sight, row->name))
+		return leave_out(page);
 	if (page->snapshot.groups.n == page->limit || !page_has_room(page, 64 + row->name.len, 14))
 		return false;
 	PAGE_ADD(page, groups, row);
@@ -150,15 +188,20 @@ bool page_add_group(struct answer_page *page, const struct rec_group_row *row)
 
 bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row)
 {
+	if (!sight_lock(page->sight, row))
+		return leave_out(page);
 	if (page->snapshot.locks.n == page->limit ||
 	    !page_has_room(page, 128 + row->name.len + row->owner.len + row->person.len + row->reason.len + row->job_name.len, 28))
 		return false;
 	PAGE_ADD(page, locks, row);
+	sight_lock_words(page->sight, &page->snapshot.locks.at[page->snapshot.locks.n - 1]);
 	return true;
 }
 
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row)
 {
+	if (!sight_own(page->sight, row->owner))
+		return leave_out(page);
 	if (page->snapshot.schedules.n == page->limit ||
 	    !page_has_room(page, 384 + row->name.len + row->owner.len + row->cron.len, 48))
 		return false;
@@ -171,6 +214,8 @@ bool page_add_act(struct answer_page *page, const struct rec_act_row *row)
 	size_t bytes = 128 + row->name.len + row->origin.len + row->verb.len + row->target.len + row->before.len + row->after.len +
 		       row->reason.len;
 
+	if (!sight_act(page->sight, page->past, row))
+		return leave_out(page);
 	if (page->snapshot.acts.n == page->limit || !page_has_room(page, bytes, 28))
 		return false;
 	PAGE_ADD(page, acts, row);
@@ -188,6 +233,8 @@ bool page_add_event(struct answer_page *page, const struct rec_event_row *row)
 			 act->reason.len;
 		nodes += 28;
 	}
+	if (!sight_event(page->sight, page->past, row))
+		return leave_out(page);
 	if (page->snapshot.events.n == page->limit || !page_has_room(page, bytes, nodes))
 		return false;
 	PAGE_ADD(page, events, row);
@@ -196,6 +243,8 @@ bool page_add_event(struct answer_page *page, const struct rec_event_row *row)
 
 bool page_add_pruned(struct answer_page *page, const struct rec_pruned_row *row)
 {
+	if (!sight_own(page->sight, row->owner))
+		return leave_out(page);
 	if (page->snapshot.pruned_runs.n == page->limit ||
 	    !page_has_room(page, 96 + row->name.len + row->owner.len + row->schedule.len + row->person.len, 22))
 		return false;

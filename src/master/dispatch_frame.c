@@ -8,9 +8,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "master/dispatch.h"
 #include "master/logs.h"
 #include "master/remote.h"
+#include "master/sight.h"
 
 #define SAID_MAX 256                     /* most bytes of a peer's error text in the log */
 
@@ -175,7 +177,7 @@ static enum err on_query(struct incoming_frame *in)
 		msg.job = msg.name;
 	if (msg.by.len > LIMIT_NAME_MAX_LEN || msg.verb.len > LIMIT_NAME_MAX_LEN)
 		error_set(&error, ERR_INVALID, "by and verb have at most %d bytes", LIMIT_NAME_MAX_LEN);
-	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
+	if (error.code != ERR_NONE || name_too_long(msg.job, &error) || sight_refuses(in->session, &msg, &error)) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
@@ -483,6 +485,33 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_RELAY] = on_relay,
 };
 
+/*
+ * Refuse a request that changes something if its sender sends them too fast. The owner may send as many as the socket takes,
+ * and so may the owner's jobs.
+ */
+static bool rate_refuses(const struct incoming_frame *in, enum opcode op)
+{
+	const struct peer_session *session = in->session;
+	const char *who = session->token[0] ? session->token : session->principal.name;
+	struct msg_unsubscribe request;          /* every request has its id where UNSUBSCRIBE has it */
+	struct buf wait = { 0 };
+	struct error error;
+	int64_t wait_ns;
+
+	if ((op != OP_SUBMIT && op != OP_GRAPH_BEGIN && op != OP_ACT && op != OP_SET) ||
+	    (session->token[0] == '\0' && strcmp(session->principal.name, in->master->owner.name) == 0))
+		return false;
+	wait_ns = rate_take(&in->master->rates, slice_str(who), clock_mono_ns());
+	if (wait_ns == 0 || decode(in, OP_UNSUBSCRIBE, &request) != ERR_NONE)
+		return false;
+	text_add_span(&wait, (wait_ns + NS_PER_MS - 1) / NS_PER_MS);
+	error_set(&error, ERR_BUSY, "%s sends requests faster than is allowed, %d a second after %d at once: try again in %s", who,
+		  LIMIT_REQUEST_RATE, LIMIT_REQUEST_BURST, buf_cstr(&wait));
+	session_refuse(in->session, request.id, &error);
+	buf_free(&wait);
+	return true;
+}
+
 enum err dispatch_frame(struct peer_session *session, const struct frame *frame, struct error *error)
 {
 	struct incoming_frame in = {
@@ -513,7 +542,7 @@ enum err dispatch_frame(struct peer_session *session, const struct frame *frame,
 	if (!handlers[op])
 		return error_set(error, ERR_NOT_EXPECTED, "%s may not be sent to a master", shape->name);
 	err = session->caller.job != 0 ? scope_check(&in, op, &refused) : ERR_NONE;
-	if (err == ERR_NONE && !refused)
+	if (err == ERR_NONE && !refused && !rate_refuses(&in, op))
 		err = handlers[op](&in);
 	if (err == ERR_NONE && in.master->inbox.bytes > INBOX_BYTES_MAX) {
 		session_pause(session, PAUSE_INBOX, true);

@@ -64,6 +64,8 @@ master_sources = \
 	src/master/query_runs.c \
 	src/master/query_share.c \
 	src/master/quiet.c \
+	src/master/rate.c \
+	src/master/rate.h \
 	src/master/recent.c \
 	src/master/relay.c \
 	src/master/remote.c \
@@ -73,6 +75,8 @@ master_sources = \
 	src/master/seal.c \
 	src/master/seal.h \
 	src/master/serials.c \
+	src/master/sight.c \
+	src/master/sight.h \
 	src/master/squeeze.c \
 	src/master/squeeze.h \
 	src/master/store_room.c \

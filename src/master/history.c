@@ -8,6 +8,7 @@
 #include "master/history.h"
 
 #include "base/mem.h"
+#include "master/sight.h"
 
 #define SPECS_KEPT (64u << 20)           /* most bytes of a graph kept in memory for the next page */
 
@@ -78,6 +79,7 @@ static void ask(struct master *master, struct history *history, enum stage stage
 	}
 	if (what == READ_RUNS)
 		question->run = history->query->cursor;
+	question->wants_owners = !history->query->sight.all && (what == READ_EVENTS || what == READ_ACTS_DOWN);
 	store_ask(master->store, question);
 }
 
@@ -100,7 +102,9 @@ void history_ask(struct master *master, struct query *query)
 	if (history->next)
 		history->next->at = &history->next;
 	master->histories = history;
-	if (query->what == QUERY_DEAD)
+	if (sight_asks_first(query))
+		ask(master, history, STAGE_RUN, READ_RUN, 0, 1);
+	else if (query->what == QUERY_DEAD)
 		ask(master, history, STAGE_DEAD, READ_DEAD, query->cursor ? query->cursor : INT64_MAX, page_limit(query));
 	else if (query->what == QUERY_DECISIONS)
 		ask(master, history, STAGE_DECISIONS, READ_DECISIONS, query->cursor ? query->cursor : INT64_MAX, 0);
@@ -114,7 +118,8 @@ void history_ask(struct master *master, struct query *query)
 	else if (query->what == QUERY_TRIES)
 		ask(master, history, STAGE_TRIES, READ_ATTEMPTS, query->cursor, page_limit(query));
 	else if (query->what == QUERY_RUNS)
-		ask(master, history, STAGE_RUNS, READ_RUNS, 0, page_limit(query));
+		/* Somebody who sees few of the runs must not ask once for each. */
+		ask(master, history, STAGE_RUNS, READ_RUNS, 0, query->sight.all ? page_limit(query) : LIMIT_QUERY_ROWS_MAX);
 	else
 		ask(master, history, STAGE_RUN, READ_RUN, 0, 1);
 }
@@ -276,15 +281,29 @@ static void on_reopen_jobs(struct master *master, struct history *history, struc
 		reopen(master, history);
 }
 
+/* The question waited only for what its asker may see: it is answered when its turn in the line has come. */
+static void back_in_line(struct master *master, struct history *history)
+{
+	line_reader_done(master, history->query->askers, READER_STORE);
+	history->query->under_way = false;
+	line_add_first(master, history->query);
+	history_forget(history);
+}
+
 static void on_run(struct master *master, struct history *history, struct store_query *answer)
 {
-	const struct query *query = history->query;
+	struct query *query = history->query;
+	bool asks_first = sight_asks_first(query);
 	struct error error;
 
 	history->run = answer;
-	if (answer->row_count == 0) {
-		query_no_run(master, &error, query->run);
+	if (!sight_finds(master, query, answer->row_count > 0 ? &answer->rows[0].run : NULL) && !asks_first) {
+		query_no_run(master, &error, query);
 		refuse(master, history, &error);
+		return;
+	}
+	if (asks_first) {
+		back_in_line(master, history);
 		return;
 	}
 	if (reopens(query) && reopen_under_way(master, history)) {

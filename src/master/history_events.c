@@ -176,6 +176,7 @@ void history_events(struct master *master, struct history *history, struct store
 	bool more, over = false;
 
 	page_begin(&making.page, &answer->arena, query);
+	making.page.past = answer;
 	while (making.event_count < answer->row_count && answer->rows[making.event_count].table == TABLE_event)
 		making.event_count++;
 	for (size_t i = 0; i < making.event_count && !making.full && !over; i++) {

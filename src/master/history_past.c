@@ -57,6 +57,7 @@ void history_acts(struct master *master, struct history *history, struct store_q
 	struct answer_page page;
 
 	page_begin(&page, &answer->arena, query);
+	page.past = answer;
 	for (size_t i = 0; i < answer->row_count && more; i++) {
 		const struct row_act *row = &answer->rows[i].act;
 		struct rec_act_row act;

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "master/logs.h"
+#include "master/sight.h"
 
 static bool reader_is_free(const struct askers *askers, enum reader reader)
 {
@@ -180,15 +181,20 @@ void line_log_read(struct peer_session *session, const struct msg_log_read *msg)
 {
 	struct master *master = session->master;
 	struct askers *askers = session->askers;
+	struct sight sight = sight_of(session);
+	struct query *query;
 
 	/* Read at once if there is room; this works even while the disk is full. */
-	if (!session->asked && !askers->held[READER_LOGS].first && has_room(askers) && reader_is_free(askers, READER_LOGS)) {
+	if (!session->asked && !askers->held[READER_LOGS].first && has_room(askers) && reader_is_free(askers, READER_LOGS) &&
+	    sight_run(&sight, msg->run)) {
 		askers->under_way[READER_LOGS]++;
 		master->stats.questions++;
 		read_log(master, askers, session->id, msg);
 		return;
 	}
-	query_new(session, msg->id, QUERY_IS_LOG_READ)->log_read = *msg;
+	query = query_new(session, msg->id, QUERY_IS_LOG_READ);
+	query->log_read = *msg;
+	query->run = msg->run;
 }
 
 /* ---- answers ---- */
@@ -247,7 +253,7 @@ static bool answer_one(struct master *master, struct master_turn *turn, struct p
 	master->stats.questions++;
 	if (query->what != QUERY_IS_LOG_READ) {
 		query_run(master, turn, query);
-	} else if (line_take_reader(master, query, READER_LOGS)) {
+	} else if (!sight_answers(master, turn, query) && line_take_reader(master, query, READER_LOGS)) {
 		read_log(master, query->askers, query->conn, &query->log_read);
 		query_free(master, query);
 	}

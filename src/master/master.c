@@ -223,6 +223,7 @@ static void finish(struct master *master)
 	while (map_next(&master->sessions, &cursor, &id, &value))
 		session_free(value);
 	map_free(&master->sessions);
+	rates_free(&master->rates);
 	history_free(master);
 	turn_pool_free(master);
 	publisher_free(master->publisher);
@@ -257,6 +258,7 @@ int master_run(const struct master_options *options, struct error *error)
 	io_fd_count_limit();
 	master->options = *options;
 	use_defaults(&master->options);
+	master->rates.burst = master->options.request_burst;
 	principal_own(&master->owner);
 	master->due_ns = TIME_NEVER;
 	master->publisher = publisher_new(&master->options);

@@ -8,6 +8,7 @@
 #include "master/publish.h"
 
 #include "base/mem.h"
+#include "master/sight.h"
 
 #define SWEEP_NS   NS_PER_S              /* longest time that ended runs stay in memory for subscribers */
 #define IDS_MAX    (1u << 20)            /* most changes kept for a slow subscriber; with more it is cut */
@@ -95,7 +96,7 @@ static void collect(struct sub *sub, const struct changed *changed)
 		sub->hurry |= changed->id == sub->run;
 		/* fall through */
 	case CHANGED_RUN:
-		if (sub->run == 0 || changed->id == sub->run)
+		if (sub->run == 0 ? !sight_hides(&sub->sight, changed->id) : changed->id == sub->run)
 			ids_add(&sub->runs, changed->id);
 		break;
 	case CHANGED_JOB:
@@ -118,7 +119,7 @@ bool sub_resume(struct master *master, struct sub *sub, uint64_t mark)
 	size_t back = 0;
 
 	if (mark == 0 || !recent_knows(recent, mark, &turn) ||
-	    (sub->run != 0 && !view_run(master->core, sub->run, &master->scratch, &run)))
+	    (sub->run != 0 && (!view_run(master->core, sub->run, &master->scratch, &run) || !sight_run(&sub->sight, sub->run))))
 		return false;
 	while ((changed = recent_before(recent, turn, &back)))
 		collect(sub, changed);
@@ -154,6 +155,7 @@ enum err publish_subscribe(struct peer_session *session, const struct msg_subscr
 	sub->stamp = ++master->publisher->stamps;
 	sub->what = msg->what;
 	sub->run = msg->run;
+	sub->sight = sight_of(session);
 	sub->next = master->publisher->subs;
 	master->publisher->subs = sub;
 	if (!sub_resume(master, sub, msg->since))

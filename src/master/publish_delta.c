@@ -6,6 +6,8 @@
  */
 #include "master/publish.h"
 
+#include "master/sight.h"
+
 #define FLUSH_NS   (50 * NS_PER_MS)
 
 enum took { TOOK_ALL, TOOK_SOME, TOOK_LOST };    /* TOOK_LOST: one of the rows has left memory */
@@ -66,13 +68,28 @@ static void send_cut(struct master *master, struct master_turn *turn, struct sub
 	sub_begin_snapshot(master, sub);
 }
 
+/* The subscriber may not see the run any more, because it has nothing left to decide in it: end the subscription. */
+static void lose(struct master *master, struct master_turn *turn, const struct sub *sub)
+{
+	const struct query gone = { .conn = sub->conn, .id = sub->id, .of_sub = sub->stamp, .run = sub->run };
+	struct error error;
+
+	query_no_run(master, &error, &gone);
+	reveal_error(master, turn, sub->conn, sub->id, &error);
+	publish_refused(master, &gone);
+}
+
 static void send_delta(struct master *master, struct master_turn *turn, struct sub *sub)
 {
 	struct msg_delta delta = { .id = sub->id, .turn = turn->outbox.turn };
-	struct query none = { .id = sub->id };
+	struct query none = { .id = sub->id, .sight = sub->sight };
 	struct answer_page page;
 	enum took took;
 
+	if (sub->run != 0 && sight_hides(&sub->sight, sub->run)) {
+		lose(master, turn, sub);
+		return;
+	}
 	page_begin(&page, &master->scratch, &none);
 	took = take_rows(master, sub, &page);
 	if (took == TOOK_LOST) {
@@ -85,7 +102,7 @@ static void send_delta(struct master *master, struct master_turn *turn, struct s
 	delta.jobs.n = page.snapshot.jobs.n;
 	delta.workers.at = page.snapshot.workers.at;
 	delta.workers.n = page.snapshot.workers.n;
-	delta.counts = query_counts(master);
+	sight_counts(&sub->sight, &master->scratch, &delta.counts);
 	if (took == TOOK_SOME) {
 		master_stay_awake(master);
 	} else {
@@ -108,10 +125,11 @@ static void wait_to_flush(struct master *master, int64_t wait_ns)
 
 void publish_flush(struct master *master, struct master_turn *turn)
 {
-	for (struct sub *sub = master->publisher->subs; sub; sub = sub->next) {
+	for (struct sub *sub = master->publisher->subs, *next; sub; sub = next) {
 		const struct peer_session *session = session_find(master, sub->conn);
 		int64_t wait_ns = sub->flushed_ns + FLUSH_NS - master->now.mono_ns;
 
+		next = sub->next;
 		if (sub->paging || !session)
 			continue;
 		if (sub->cut) {

@@ -5,7 +5,7 @@
  * query whose turn has come (line.c) to the function that answers it, and answers those about the cluster: workers,
  * pools, schedules.
  */
-#include "master/internal.h"
+#include "master/sight.h"
 
 #include "base/mem.h"
 
@@ -17,6 +17,7 @@ struct query *query_new(struct peer_session *session, uint64_t id, uint64_t what
 	query->id = id;
 	query->what = what;
 	query->askers = session->askers;
+	query->sight = sight_of(session);
 	line_add(session, query);
 	if (++session->queries >= QUERIES_MAX)
 		session_pause(session, PAUSE_QUERIES, true);
@@ -38,12 +39,14 @@ void query_free(struct master *master, struct query *query)
 
 /* ---- answers ---- */
 
-void query_no_run(const struct master *master, struct error *error, uint64_t run)
+void query_no_run(const struct master *master, struct error *error, const struct query *query)
 {
+	uint64_t run = query->run;
 	char when[CLOCK_TEXT_SIZE];
 	int64_t wall_ms;
 
-	if (view_pruned(master->core, run, &wall_ms))
+	/* Nobody knows whose a pruned run was without looking at the store. */
+	if (query->sight.all && view_pruned(master->core, run, &wall_ms))
 		error_set(error, ERR_PRUNED, "run %llu was pruned on %.10s", (unsigned long long)run,
 			  clock_format_utc(wall_ms, when));
 	else
@@ -56,17 +59,6 @@ void query_no_job(struct error *error, const struct query *query)
 	error_set(error, ERR_NOT_FOUND, "run %llu has no job '%.*s'", (unsigned long long)query->run,
 		  (int)query->job_len, (const char *)query->job);
 	error_next(error, "titan show %llu", (unsigned long long)query->run);
-}
-
-struct u64_list query_counts(struct master *master)
-{
-	struct core_totals totals;
-	struct u64_list counts = { .n = STATE_COUNT };
-
-	view_totals(master->core, &totals);
-	counts.at = arena_alloc(&master->scratch, sizeof(totals.counts));
-	memcpy(counts.at, totals.counts, sizeof(totals.counts));
-	return counts;
 }
 
 /* Send the page with the turn and free the query. */
@@ -94,14 +86,11 @@ static void run_status(struct master *master, struct master_turn *turn, struct q
 {
 	struct answer_page page;
 	struct store_stats stats;
-	struct core_totals totals;
 	uint64_t cursor;
 
 	page_begin(&page, &master->scratch, query);
 	cursor = page_add_workers(master, &page, query->cursor);
-	view_totals(master->core, &totals);
-	page.snapshot.counts = query_counts(master);
-	page.snapshot.total = totals.live_jobs;
+	page.snapshot.total = sight_counts(&query->sight, &master->scratch, &page.snapshot.counts);
 	store_stats(master->store, &stats);
 	page.snapshot.full = stats.full;
 	query_finish(master, turn, query, &page, cursor);
@@ -151,14 +140,10 @@ static void run_schedules(struct master *master, struct master_turn *turn, struc
 	query_finish(master, turn, query, &page, view_schedule(master->core, at, 0, &master->scratch, &row) ? at : 0);
 }
 
-void query_run(struct master *master, struct master_turn *turn, struct query *query)
+static void answer(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct error error;
 
-	if (!publish_wants(master, query)) {
-		query_free(master, query);
-		return;
-	}
 	switch (query->what) {
 	case QUERY_STATUS:
 		run_status(master, turn, query);
@@ -220,6 +205,14 @@ void query_run(struct master *master, struct master_turn *turn, struct query *qu
 		error_set(&error, ERR_INVALID, "unknown question number %llu", (unsigned long long)query->what);
 		query_refuse(master, turn, query, &error);
 	}
+}
+
+void query_run(struct master *master, struct master_turn *turn, struct query *query)
+{
+	if (!publish_wants(master, query))
+		query_free(master, query);
+	else if (!sight_answers(master, turn, query))
+		answer(master, turn, query);
 }
 
 bool query_may_hurry(uint64_t what)

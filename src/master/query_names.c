@@ -58,7 +58,7 @@ void query_names(struct master *master, struct master_turn *turn, struct query *
 		return;
 	}
 	if (!view_run(master->core, query->run, &master->scratch, &run)) {
-		query_no_run(master, &error, query->run);
+		query_no_run(master, &error, query);
 		query_refuse(master, turn, query, &error);
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers queries about runs, jobs and dead letters: live ones from memory, the others from the store. */
-#include "master/internal.h"
+#include "master/sight.h"
 
 #include "base/text.h"
 
@@ -34,7 +34,7 @@ void query_jobs(struct master *master, struct master_turn *turn, struct query *q
 	}
 	page.snapshot.total = run.jobs;
 	if (query->of_sub && query->cursor == 0)
-		page.snapshot.counts = query_counts(master);
+		sight_counts(&query->sight, &master->scratch, &page.snapshot.counts);
 	query_finish(master, turn, query, &page, index < run.jobs ? index : 0);
 }
 
@@ -128,6 +128,7 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 	const struct peer_session *asker = query->scoped ? session_find(master, query->conn) : NULL;
 	struct answer_page page;
 	struct rec_run_row row;
+	struct error error;
 	uint64_t cursor = 0;
 	size_t seen = 0, steps = WHY_STEPS;
 	bool young = false;
@@ -147,6 +148,10 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 			young = true;    /* the run's row wasn't read, so its age isn't known */
 			continue;
 		}
+		if ((query->of_sub && query->run && cursor != query->run) || !sight_sees(&query->sight, cursor, found->rows[seen].run.owner)) {
+			young = young || found->rows[seen].run.submitted_ms >= query->since_ms;
+			continue;
+		}
 		if (!stored_run(master, &found->rows[seen].run, &row)) {
 			history_free_answer(query->found);
 			query->found = NULL;
@@ -162,7 +167,7 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 			break;
 		}
 	}
-	if (seen == found->row_count && found->row_count < page.limit)
+	if (seen == found->row_count && found->row_count < found->limit)
 		cursor = 0;
 	/*
 	 * Runs are numbered in the order of submits, so a page with only runs that are too old ends the list, even if a
@@ -170,11 +175,16 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 	 */
 	if (found->row_count > 0 && !young)
 		cursor = 0;
+	if (query->of_sub && query->run && !query->sight.all && page.snapshot.runs.n == 0) {
+		query_no_run(master, &error, query);
+		query_refuse(master, turn, query, &error);
+		return;
+	}
 	if (query->of_sub && query->run)
 		/* The subscription is about this one run, so there are no more pages. */
 		cursor = 0;
 	if (query->of_sub && query->run == 0) {
-		page.snapshot.counts = query_counts(master);
+		sight_counts(&query->sight, &master->scratch, &page.snapshot.counts);
 		publish_workers(master, query, page_add_workers(master, &page, 0));
 	}
 	query_finish(master, turn, query, &page, cursor);

@@ -5,7 +5,7 @@
  * order, when their turn and all before it are durable. sweep: ended runs leave memory. A turn is decided in one go and
  * never waits.
  */
-#include "master/internal.h"
+#include "master/sight.h"
 
 #include <stddef.h>
 
@@ -198,7 +198,7 @@ static void decide(struct master *master, struct master_turn *turn)
 	for (size_t i = 0; i < master->inbox.count; i++) {
 		const struct core_input *input = &master->inbox.inputs[i];
 
-		if (!is_gone(master, input))
+		if (!sight_refuses_input(master, input) && !is_gone(master, input))
 			core_step(master->core, input);
 	}
 	core_turn_end(master->core);

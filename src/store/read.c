@@ -298,7 +298,8 @@ int read_answer(struct database *database, struct store_query *query)
 	if (query->row_count > 0)
 		memcpy(query->rows, rows, query->row_count * sizeof(*rows));
 	mem_free(rows);
-	if (result == SQLITE_DONE && query->what == READ_EVENTS)
-		return events_complete(database, query);
-	return result == SQLITE_DONE ? SQLITE_OK : result;
+	result = result == SQLITE_DONE ? SQLITE_OK : result;
+	if (result == SQLITE_OK && query->what == READ_EVENTS)
+		result = events_complete(database, query);
+	return result == SQLITE_OK && query->wants_owners ? owners_read(database, query) : result;
 }

@@ -129,6 +129,65 @@ int events_complete(struct database *database, struct store_query *query)
 	return result;
 }
 
+static void runs_named(const struct store_query *query, struct numbers *runs)
+{
+	struct arena arena = { 0 };
+	struct rec_happening happening;
+	struct rec_event event;
+
+	for (size_t i = 0; i < query->job_count; i++)
+		numbers_add(runs, (uint64_t)query->jobs[i].row.run);
+	for (size_t i = 0; i < query->row_count; i++) {
+		struct slice body = query->rows[i].event.body;
+
+		if (query->rows[i].table == TABLE_act)
+			numbers_add(runs, (uint64_t)query->rows[i].act.run);
+		while (query->rows[i].table == TABLE_event && body.len > 0) {
+			bool other = happening_is_next(body);
+
+			if (record_decode(other ? REC_happening : REC_event, &body, &arena, other ? (void *)&happening : &event, NULL) !=
+			    ERR_NONE)
+				break;
+			if (other && (happening.kind == HAPPENED_RUN_BEGAN || happening.kind == HAPPENED_RUN_ENDED ||
+				      happening.kind == HAPPENED_RUN_PRUNED || happening.kind == HAPPENED_SCHEDULE_FIRED))
+				numbers_add(runs, happening.number);
+		}
+		arena_reset(&arena);
+	}
+	arena_free(&arena);
+	numbers_sort(runs);
+}
+
+int owners_read(struct database *database, struct store_query *query)
+{
+	struct numbers runs = { 0 };
+	int result = SQLITE_OK;
+
+	runs_named(query, &runs);
+	query->owners = arena_alloc(&query->arena, runs.count * sizeof(*query->owners) + 1);
+	for (size_t i = 0; i < runs.count && result == SQLITE_OK; i++) {
+		struct store_owner *owner = &query->owners[query->owner_count];
+		struct row row;
+		bool found;
+
+		*owner = (struct store_owner){ .run = runs.at[i] };
+		result = read_one(database, READ_RUN, runs.at[i], 0, &query->arena, &row, &found);
+		if (result == SQLITE_OK && found) {
+			owner->owner = row.run.owner;
+			query->owner_count++;
+			continue;
+		}
+		if (result == SQLITE_OK)
+			result = read_one(database, READ_PRUNED, 0, runs.at[i], &query->arena, &row, &found);
+		if (result == SQLITE_OK && found && (uint64_t)row.pruned_run.run == runs.at[i]) {
+			owner->owner = row.pruned_run.owner;
+			query->owner_count++;
+		}
+	}
+	mem_free(runs.at);
+	return result;
+}
+
 int events_turn_at(struct database *database, int64_t wall_ms, int64_t *ret_turn)
 {
 	struct row row;

@@ -87,6 +87,11 @@ struct store_job {                       /* the job of an event */
 	struct slice name;               /* empty: the job's run was pruned */
 };
 
+struct store_owner {
+	uint64_t run;
+	struct slice owner;
+};
+
 struct store_query {
 	enum store_what what;
 	/*
@@ -111,6 +116,10 @@ struct store_query {
 	size_t job_count;
 	uint64_t skip;                   /* EVENTS: number of records of the first turn to leave out */
 	bool more;                       /* EVENTS: the page ended because it was large, and more follow */
+	/* EVENTS and ACTS_DOWN, if wants_owners: owners of the runs in the rows, also of pruned runs, sorted by run. */
+	bool wants_owners;
+	struct store_owner *owners;
+	size_t owner_count;
 	int64_t since_ms;                /* EVENTS, if from is 0: begin with the first turn at or after this time */
 	void *owner;                     /* pointer for the use of whoever asks; the store doesn't touch it */
 	struct store_query *next;

@@ -86,6 +86,7 @@ e2e_tests = \
 	tests/e2e/plain.sh \
 	tests/e2e/plan.sh \
 	tests/e2e/poison.sh \
+	tests/e2e/privacy.sh \
 	tests/e2e/progress.sh \
 	tests/e2e/protocol.sh \
 	tests/e2e/prune-stuck.sh \

@@ -146,12 +146,14 @@ unit_programs = \
 	tests/unit/test_master_logstore \
 	tests/unit/test_master_power \
 	tests/unit/test_master_prune \
+	tests/unit/test_master_rate \
 	tests/unit/test_master_recent \
 	tests/unit/test_master_resub \
 	tests/unit/test_master_resume \
 	tests/unit/test_master_rights \
 	tests/unit/test_master_rough \
 	tests/unit/test_master_seal \
+	tests/unit/test_master_sight \
 	tests/unit/test_master_upload \
 	tests/unit/test_master_uploads \
 	tests/unit/test_master_views \
@@ -643,6 +645,9 @@ tests_unit_test_master_power_LDADD = $(all_libs)
 tests_unit_test_master_prune_SOURCES = tests/unit/test_master_prune.c
 tests_unit_test_master_prune_LDADD = $(all_libs)
 
+tests_unit_test_master_rate_SOURCES = tests/unit/test_master_rate.c
+tests_unit_test_master_rate_LDADD = $(all_libs)
+
 tests_unit_test_master_recent_SOURCES = tests/unit/test_master_recent.c
 tests_unit_test_master_recent_LDADD = $(all_libs)
 
@@ -660,6 +665,9 @@ tests_unit_test_master_rough_LDADD = $(all_libs)
 
 tests_unit_test_master_seal_SOURCES = tests/unit/test_master_seal.c
 tests_unit_test_master_seal_LDADD = $(all_libs)
+
+tests_unit_test_master_sight_SOURCES = tests/unit/test_master_sight.c
+tests_unit_test_master_sight_LDADD = $(all_libs)
 
 tests_unit_test_master_upload_SOURCES = tests/unit/test_master_upload.c
 tests_unit_test_master_upload_LDADD = $(all_libs)

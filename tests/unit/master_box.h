@@ -38,6 +38,8 @@ static size_t box_recent, box_sub_queue; /* likewise */
 static uint64_t box_upload_bytes;        /* likewise */
 static int64_t box_upload_yield_ms;      /* likewise */
 static struct people box_people;         /* likewise */
+static bool box_privacy_open;            /* likewise */
+static unsigned box_request_burst;       /* likewise */
 
 /* ---- the master ---- */
 
@@ -45,7 +47,8 @@ static inline int box_run(int ready_fd)
 {
 	struct master_options options = { .statedir = box_place, .ready_fd = ready_fd, .seed = 7,
 					  .recent_changes = box_recent, .sub_queue = box_sub_queue,
-					  .upload_bytes = box_upload_bytes, .upload_yield_ms = box_upload_yield_ms, .people = box_people };
+					  .upload_bytes = box_upload_bytes, .upload_yield_ms = box_upload_yield_ms, .people = box_people,
+					  .privacy_open = box_privacy_open, .request_burst = box_request_burst };
 	struct error error = { .code = ERR_NONE };
 	int status;
 
@@ -125,6 +128,8 @@ static inline void box_setup_cb(void *data)
 	box_recent = box_sub_queue = 0;
 	box_upload_bytes = 0;
 	box_upload_yield_ms = 0;
+	box_privacy_open = false;
+	box_request_burst = 0;
 	memset(&box_place, 0, sizeof(box_place));
 	scratch_new("master", box_place.dir);
 	strcpy(box_place.cluster, "test");

@@ -12,7 +12,7 @@ static char long_text[65536];
 
 static void setup_cb(void *data)
 {
-	const struct query query = { .limit = 0 };
+	static const struct query query = { .limit = 0, .sight = { .all = true } };
 
 	(void)data;
 	memset(long_text, 'x', sizeof(long_text));
@@ -77,7 +77,7 @@ TEST page_is_no_longer_than_a_frame(void)
 
 TEST no_more_rows_than_were_asked_for(void)
 {
-	const struct query query = { .limit = 3 };
+	static const struct query query = { .limit = 3, .sight = { .all = true } };
 	const struct rec_run_row row = { .run = 1 };
 
 	page_begin(&page, &arena, &query);

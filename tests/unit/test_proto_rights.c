@@ -52,6 +52,36 @@ TEST every_right_has_a_row_of_the_matrix(void)
 	PASS();
 }
 
+TEST every_message_of_a_client_and_every_question_has_a_rule_of_sight(void)
+{
+	for (unsigned op = 0; op < OP_LIMIT; op++) {
+		const struct shape *shape = message_shape(op);
+		size_t rows = 0;
+
+		for (size_t i = 0; i < sight_count; i++)
+			rows += !sight_table[i].query && sight_table[i].number == op;
+		if (shape && (unsigned)shape->from & PEER_CLIENT && shape->roles != ROLES_WORKER)
+			ASSERT_EQm(shape->name, 1, rows);
+	}
+	for (uint64_t what = QUERY_STATUS; what <= QUERY_TRIES; what++) {
+		size_t rows = 0;
+
+		for (size_t i = 0; i < sight_count; i++)
+			rows += sight_table[i].query && sight_table[i].number == what;
+		ASSERT_EQ_FMT((size_t)1, rows, "%zu");
+	}
+	ASSERT_EQ(SIGHT_ALL, sight_of_query(QUERY_TRIES + 1000));
+	PASS();
+}
+
+TEST viewers_operators_and_admins_see_all_runs(void)
+{
+	ASSERT(roles_see_all(ROLE_BIT(VIEWER)) && roles_see_all(ROLE_BIT(OPERATOR)) && roles_see_all(ROLES_ADMIN));
+	ASSERT_FALSE(roles_see_all(ROLE_BIT(SUBMITTER) | ROLE_BIT(APPROVER)));
+	ASSERT_FALSE(roles_see_all(0) || roles_see_all(ROLES_WORKER));
+	PASS();
+}
+
 TEST nobody_may_anything(void)
 {
 	for (size_t row = 0; row < ROWS; row++)
@@ -90,6 +120,8 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(rights_are_those_of_the_matrix);
 	RUN_TEST(every_right_has_a_row_of_the_matrix);
+	RUN_TEST(every_message_of_a_client_and_every_question_has_a_rule_of_sight);
+	RUN_TEST(viewers_operators_and_admins_see_all_runs);
 	RUN_TEST(nobody_may_anything);
 	RUN_TEST(rights_of_several_roles_add_up);
 	RUN_TEST(roles_are_named_in_words);

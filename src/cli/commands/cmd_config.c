@@ -60,6 +60,8 @@ static const char *default_of(struct cli *cli, enum conf_key key)
 		return "default";
 	case CONF_color:
 		return "auto";
+	case CONF_privacy:
+		return "own";
 	case CONF_slots:
 		return number_text(cli, sysconf(_SC_NPROCESSORS_ONLN), "");
 	case CONF_heartbeat:

@@ -117,6 +117,18 @@ bool view_token_find(const struct core *core, struct slice id, struct token_view
 /* Return a number that changes whenever a token is added, replaced or removed. */
 uint64_t view_tokens_changed(const struct core *core);
 
+/* view_sight.c: for a master that shows people only some runs. False: the run isn't in memory, or there is no such schedule. */
+bool view_owner(const struct core *core, uint64_t run, struct slice *ret_owner);
+bool view_schedule_owner(const struct core *core, struct slice name, struct slice *ret_owner);
+/* Does this person decide in this run in memory: does it have a gate that asks them, or a job that somebody must settle? */
+bool view_decides(const struct core *core, uint64_t run, struct slice person);
+/* Count the jobs of the owner's live runs by state. Return how many haven't ended. */
+uint64_t view_counts_of(const struct core *core, struct slice owner, uint64_t ret_counts[STATE_COUNT]);
+/* Does a live run of the owner use this tenant, concurrency group or lock? */
+bool view_uses_tenant(const struct core *core, struct slice owner, struct slice name);
+bool view_uses_group(const struct core *core, struct slice owner, struct slice name);
+bool view_uses_lock(const struct core *core, struct slice owner, struct slice name);
+
 /* Fill in what the specification says, by detail. Also used for history. */
 void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct arena *arena,
 	       struct rec_job_row *row);
