@@ -220,7 +220,7 @@ TEST what_the_worker_kept_back_is_counted(void)
 	ASSERT(peer_worker(&worker, "w1", 1, NULL, 0));
 	ASSERT(ended_jobs(&worker, 5));
 	ASSERT(send_output(&worker, 5, 1, 0, slice_str("head")));
-	/* Sent twice, counted once. */
+	/* The end of the attempt is reported twice, and the missing output counted once. */
 	for (int i = 0; i < 2; i++) {
 		ASSERT(peer_send(&worker, OP_DONE, &ends));
 		do

@@ -86,10 +86,7 @@ TEST heartbeats_wait_for_the_keepers_answer(void)
 	tell_held(0, 0);
 	ASSERT(accept_link());
 	ASSERT(told(IPC_PING, &body));
-	/*
-	 * A start that became known after HELLO was sent must come in the next HELLO, because it wasn't reported before
-	 * WELCOME.
-	 */
+	/* HELLO waits for the keeper's PONG, so it contains a start that became known after the PING. */
 	tell_started(9, 5);
 	tell(IPC_PONG, NULL, 0);
 	ASSERT(expect(OP_HELLO, &hello));

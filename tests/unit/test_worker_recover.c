@@ -494,7 +494,7 @@ TEST a_lossless_one_waits_for_room(void)
 	PASS();
 }
 
-/* No descriptor is left for the second pipe: the job can't start, and the next job in its space works as always. */
+/* The second pipe can't be made, so the job can't start; the next job in its space works as always. */
 TEST half_a_pair_of_pipes_is_left_to_nobody(void)
 {
 	struct ipc_exited exited;
