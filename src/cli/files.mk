@@ -150,8 +150,6 @@ cli_sources = \
 	src/cli/graph/plan.h \
 	src/cli/graph/submit.c \
 	src/cli/graph/submit.h \
-	src/cli/reach/failure.c \
-	src/cli/reach/failure.h \
 	src/cli/reach/machines.c \
 	src/cli/reach/machines.h \
 	src/cli/reach/placing.c \
@@ -159,10 +157,12 @@ cli_sources = \
 	src/cli/reach/placing_steps.c \
 	src/cli/reach/probe.c \
 	src/cli/reach/probe.h \
-	src/cli/reach/program.c \
-	src/cli/reach/program.h \
+	src/cli/reach/remote_program.c \
+	src/cli/reach/remote_program.h \
 	src/cli/reach/ssh_call.c \
 	src/cli/reach/ssh_call.h \
+	src/cli/reach/ssh_failure.c \
+	src/cli/reach/ssh_failure.h \
 	src/cli/repl/backslash.c \
 	src/cli/repl/notice.c \
 	src/cli/repl/notice.h \

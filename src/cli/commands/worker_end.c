@@ -10,7 +10,7 @@
 #include "cli/commands/dry_run.h"
 #include "cli/commands/share.h"
 #include "cli/commands/workers.h"
-#include "cli/reach/failure.h"
+#include "cli/reach/ssh_failure.h"
 #include "cli/reach/placing.h"
 #include "cli/session/output.h"
 #include "cli/show/records.h"

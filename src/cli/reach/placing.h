@@ -7,7 +7,7 @@
 #define TITAN_CLI_PLACING_H
 
 #include "cli/reach/probe.h"
-#include "cli/reach/program.h"
+#include "cli/reach/remote_program.h"
 #include "cli/reach/ssh_call.h"
 #include "net/keyfile.h"
 
@@ -34,7 +34,7 @@ struct placing {
 	struct ssh_call call;
 	char nonce[NONCE_SIZE];
 	struct probe probe;
-	const struct program *program;
+	const struct remote_program *program;
 	bool has_program, running, absent;       /* what the first look at the machine found */
 	bool minted;                     /* the worker's key was made by this command */
 	struct key key;
@@ -49,7 +49,7 @@ struct placings {
 	struct cli *cli;
 	struct placing **at;
 	size_t count;
-	struct program *programs;
+	struct remote_program *programs;
 	bool dry;
 };
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
-#include "cli/reach/failure.h"
+#include "cli/reach/ssh_failure.h"
 #include "cli/reach/placing.h"
 #include "cli/session/output.h"
 #include "proto/rights.h"
@@ -145,7 +145,8 @@ static enum err judge_probe(struct placings *placings, struct placing *placing)
 			  probe->system[0] ? probe->system : "no system that can be told");
 		return ERR_SYSTEM;
 	}
-	if (program_find(placings->cli, probe->processor, machine->destination, &placings->programs, &placing->program) != ERR_NONE) {
+	if (remote_program_find(placings->cli, probe->processor, machine->destination, &placings->programs,
+				&placing->program) != ERR_NONE) {
 		placing->error = placings->cli->error;
 		error_clear(&placings->cli->error);
 		return placing->error.code;

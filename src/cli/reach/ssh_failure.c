@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/reach/failure.h"
+#include "cli/reach/ssh_failure.h"
 
 #include <string.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/reach/program.h"
+#include "cli/reach/remote_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static void path_beside(const char *name, char out[PATH_MAX])
 	snprintf(slash ? slash + 1 : out, 80, "%s", name);
 }
 
-static enum err load(const char *path, struct program *program, struct error *error)
+static enum err load(const char *path, struct remote_program *program, struct error *error)
 {
 	uint8_t digest[SHA256_SIZE];
 	struct sha256 sum;
@@ -49,11 +49,11 @@ static enum err load(const char *path, struct program *program, struct error *er
 	return ERR_NONE;
 }
 
-enum err program_find(struct cli *cli, const char *processor, const char *destination, struct program **list,
-		      const struct program **ret)
+enum err remote_program_find(struct cli *cli, const char *processor, const char *destination,
+			      struct remote_program **list, const struct remote_program **ret)
 {
 	char path[PATH_MAX], name[80];
-	struct program *program;
+	struct remote_program *program;
 	struct utsname here;
 	bool own;
 
@@ -67,7 +67,7 @@ enum err program_find(struct cli *cli, const char *processor, const char *destin
 	snprintf(name, sizeof(name), "titan-static%s%s", own ? "" : ".", own ? "" : processor);
 	path_beside(name, path);
 	program = arena_alloc(&cli->arena, sizeof(*program));
-	*program = (struct program){ .next = *list };
+	*program = (struct remote_program){ .next = *list };
 	if (access(path, R_OK) != 0 && own) {
 		program->shared = true;
 		snprintf(path, sizeof(path), "/proc/self/exe");

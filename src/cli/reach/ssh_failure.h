@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Turns the messages of ssh or of the other machine into one sentence and a next command. */
-#ifndef TITAN_CLI_FAILURE_H
-#define TITAN_CLI_FAILURE_H
+#ifndef TITAN_CLI_SSH_FAILURE_H
+#define TITAN_CLI_SSH_FAILURE_H
 
 #include "cli/reach/ssh_call.h"
 
