@@ -74,9 +74,21 @@ struct dag_name *ask_name(const struct expr_parser *parser, struct slice text)
 	return parser->source->own ? NULL : dag_name_find(parser->source->reader, text);
 }
 
+/* Return the place of a part of the operand; of the whole operand, if it isn't written as it is read. */
+static struct dag_spot part_spot(const struct operand *operand, struct slice part)
+{
+	bool within = part.data >= operand->text.data && part.data + part.len <= operand->text.data + operand->text.len;
+
+	if (!within || part.len == 0 || operand->spot.len != operand->text.len)
+		return operand->spot;
+	return (struct dag_spot){ operand->spot.at + (size_t)(part.data - operand->text.data), part.len };
+}
+
 static enum err no_such_result(const struct expr_parser *parser, const struct operand *operand, struct slice word)
 {
-	return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_UNKNOWN_NAME,
+	struct dag_spot spot = part_spot(operand, word);
+
+	return dag_fail(parser->source->reader, spot.at, spot.len, ERR_UNKNOWN_NAME,
 			"unknown result '%.*s'; it must be ok, failed, done, cancelled, skipped, timed_out or denied", cut(word),
 			(const char *)word.data);
 }
@@ -104,7 +116,7 @@ static enum err state_expr(struct expr_parser *parser, const struct operand *ope
 {
 	struct dag_expr *expr = expr_new(parser, DAG_STATE);
 	struct dag_name *parent = NULL;
-	enum err err = find_parent(parser, name, operand->spot, &parent);
+	enum err err = find_parent(parser, name, part_spot(operand, name), &parent);
 
 	if (err != ERR_NONE)
 		return err;

@@ -331,39 +331,77 @@ static enum err read_statement(struct dag_reader *reader)
 	return err != ERR_NONE ? err : check_ends(reader, &chain);
 }
 
+static enum err end_statement(struct dag_reader *reader)
+{
+	struct slice none;
+
+	dag_skip(reader, false);
+	if (dag_peek(reader) == -1 || dag_peek(reader) == ';' || dag_peek(reader) == '\n')
+		return ERR_NONE;
+	if (dag_peek(reader) == '=')
+		return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
+				"put the command in a statement of its own, after the graph: a*8 -> b; a='COMMAND'");
+	/* Anything but a name is reported by dag_take_name as a wrong character. */
+	if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
+		return reader->error->code;
+	return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,
+			"'->' or ';' is missing before '%.*s' (give a command as name='COMMAND')", (int)none.len,
+			(const char *)none.data);
+}
+
+/* After an error, go on with the next statement. */
+static void skip_statement(struct dag_reader *reader)
+{
+	reader->depth = 0;
+	while (dag_peek(reader) != -1 && dag_peek(reader) != ';' && dag_peek(reader) != '\n')
+		reader->at++;
+}
+
 static enum err read_statements(struct dag_reader *reader)
 {
 	const uint8_t *zero = memchr(reader->text.data, 0, reader->text.len);
+	enum err err = ERR_NONE, first = ERR_NONE;
 
 	if (zero != NULL)
 		return dag_fail(reader, (size_t)(zero - reader->text.data), 1, ERR_SYNTAX, "a NUL byte");
 	for (;;) {
-		enum err err;
-
 		do
 			dag_skip(reader, true);
 		while (dag_take(reader, ";"));
 		if (dag_peek(reader) == -1)
-			return ERR_NONE;
+			return first;
 		err = read_statement(reader);
-		if (err != ERR_NONE)
-			return err;
-		dag_skip(reader, false);
-		if (dag_peek(reader) != -1 && dag_peek(reader) != ';' && dag_peek(reader) != '\n') {
-			struct slice none;
-
-			if (dag_peek(reader) == '=')
-				return dag_fail(reader, reader->at, 1, ERR_SYNTAX,
-						"put the command in a statement of its own, after the graph: a*8 -> "
-						"b; a='COMMAND'");
-			/* dag_take_name reports anything but a name as a wrong character. */
-			if (dag_take_name(reader, "'->' or ';'", &none) != ERR_NONE)
-				return reader->error->code;
-			return dag_fail(reader, reader->at - none.len, none.len, ERR_SYNTAX,
-					"'->' or ';' is missing before '%.*s' (give a command as name='COMMAND')",
-					(int)none.len, (const char *)none.data);
-		}
+		if (err == ERR_NONE)
+			err = end_statement(reader);
+		if (err == ERR_NONE)
+			continue;
+		dag_note(reader, err);
+		first = first == ERR_NONE ? err : first;
+		skip_statement(reader);
 	}
+}
+
+enum err dagline_read(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
+		      struct dag_faults *faults)
+{
+	struct error latest = { 0 };
+	struct dag_reader reader = { .text = text, .arena = arena, .old = old, .error = &latest, .faults = faults };
+	enum err err;
+
+	*faults = (struct dag_faults){ 0 };
+	if (text.len > LIMIT_DAG_LINE_MAX)
+		err = dag_fail(&reader, 0, 1, ERR_TOO_LARGE, "the graph has %zu bytes; at most %d are allowed", text.len,
+			       LIMIT_DAG_LINE_MAX);
+	else if (text.len == 0)
+		err = dag_fail(&reader, 0, 1, ERR_INVALID, "the graph is empty");
+	else
+		err = read_statements(&reader);
+	if (err == ERR_NONE)
+		err = dag_finish(&reader, ret);
+	dag_note(&reader, err);
+	name_map_free(&reader.names);
+	mem_free(reader.edges);
+	return faults->count > 0 ? faults->at[0].error.code : ERR_NONE;
 }
 
 enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,
@@ -375,22 +413,12 @@ enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *r
 enum err dagline_parse_into(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
 			    struct dag_spot *ret_spot, struct error *error)
 {
-	struct error unseen;
-	struct dag_reader reader = { .text = text, .arena = arena, .old = old, .error = error ? error : &unseen };
-	enum err err;
+	struct dag_faults faults;
+	enum err err = dagline_read(text, old, arena, ret, &faults);
 
-	if (text.len > LIMIT_DAG_LINE_MAX)
-		err = dag_fail(&reader, 0, 1, ERR_TOO_LARGE, "the graph has %zu bytes; at most %d are allowed", text.len,
-			       LIMIT_DAG_LINE_MAX);
-	else if (text.len == 0)
-		err = dag_fail(&reader, 0, 1, ERR_INVALID, "the graph is empty");
-	else
-		err = read_statements(&reader);
-	if (err == ERR_NONE)
-		err = dag_finish(&reader, ret);
 	if (err != ERR_NONE && ret_spot != NULL)
-		*ret_spot = reader.spot;
-	name_map_free(&reader.names);
-	mem_free(reader.edges);
+		*ret_spot = faults.at[0].spot;
+	if (err != ERR_NONE && error != NULL)
+		*error = faults.at[0].error;
 	return err;
 }

@@ -92,6 +92,8 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice sub_path;
 	struct dag_spot sub_spot;
 	struct slice_list sub_given;     /* parameters of the sub-run, each NAME=VALUE */
+	struct slice_list sub_unknown;   /* names of parameters that have no value yet, as the pipeline is only being checked */
+	bool sub_guessed;                /* the same of the name of the file */
 	struct dag_sub *subs;            /* the loaded sub-runs: one, or one for each job of the fan-out */
 	uint32_t sub_count;
 };
@@ -136,6 +138,10 @@ struct dag_sub {                         /* a sub-run */
 enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,
 		       struct error *error);
 
+struct dag_faults;
+/* The same, with all errors instead of the first. old: as for dagline_parse_into. */
+enum err dagline_read(struct slice text, const struct dag_old *old, struct arena *arena, struct dagline *ret,
+		      struct dag_faults *faults);
 /*
  * The same for a graph that is added to the run old, where names that the graph doesn't define are looked up; NULL: a
  * new run.

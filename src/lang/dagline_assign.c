@@ -374,51 +374,36 @@ static const struct reader_of readers[] = {
 	{ "from", set_from },
 };
 
-#define GATE_SETTINGS 2
 #define READER_COUNT (sizeof(readers) / sizeof(readers[0]))
 #define WORDS_MAX 64
 
-/* List all settings: those of jobs first, then those of gates. */
-static size_t all_words(const char *words[WORDS_MAX], size_t *ret_gates)
+static size_t all_words(const char *words[WORDS_MAX])
 {
 	size_t count = 0;
 
-	for (; count < READER_COUNT - GATE_SETTINGS; count++)
+	for (; count < READER_COUNT; count++)
 		words[count] = readers[count].word;
-	for (int gates = 0; gates < 2; gates++) {
-		for (size_t i = 0; i < setting_count && count < WORDS_MAX; i++)
-			if (setting_table[i].shape != SHAPE_OWN && setting_table[i].line[0] != '\0' &&
-			    (strncmp(setting_table[i].yaml, "approval.", 9) == 0) == gates)
-				words[count++] = setting_table[i].line;
-		if (gates == 0) {
-			*ret_gates = count;
-			for (size_t i = READER_COUNT - GATE_SETTINGS; i < READER_COUNT; i++)
-				words[count++] = readers[i].word;
-		}
-	}
+	for (size_t i = 0; i < setting_count && count < WORDS_MAX; i++)
+		if (setting_table[i].shape != SHAPE_OWN && setting_table[i].line[0] != '\0')
+			words[count++] = setting_table[i].line;
 	return count;
 }
 
 static enum err unknown_setting(struct dag_reader *reader, struct slice word, size_t at)
 {
-	const char *words[WORDS_MAX + GATE_SETTINGS];
-	size_t gates, count = all_words(words, &gates);
+	const char *words[WORDS_MAX];
+	size_t count = all_words(words);
 	const char *nearest;
 	char copy[VALUE_SHOWN];
-	struct buf all = { 0 };
-	enum err err;
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)word.len, (const char *)word.data);
 	nearest = text_nearest(copy, words, count);
 	if (nearest != NULL)
 		return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME, "unknown setting '%s'; did you mean '%s'?", copy,
 				nearest);
-	for (size_t i = 0; i < count; i++)
-		buf_addf(&all, "%s%s", i == 0 ? "" : i == gates ? " and for gates " : ", ", words[i]);
-	err = dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
-		       "unknown setting '%s'; known settings are %s (put a command with blanks in quotes)", copy, buf_cstr(&all));
-	buf_free(&all);
-	return err;
+	return dag_fail(reader, at, word.len, ERR_UNKNOWN_NAME,
+			"unknown setting '%s'; the most used are retry, timeout, dir, env, when, prio, cpus, memory and label "
+			"(put a command with blanks in quotes)", copy);
 }
 
 static enum err read_setting(struct dag_reader *reader, struct dag_node *node)

@@ -38,31 +38,41 @@ static enum err unknown_name(struct dag_reader *reader, const struct dag_assignm
 			text, len, text, len, text);
 }
 
+static enum err assign(struct dag_reader *reader, const struct dag_assignment *assignment)
+{
+	struct dag_name *name = name_map_get(&reader->names, assignment->name);
+	struct dag_node node;
+
+	if (name == NULL && reader->chains)
+		return unknown_name(reader, assignment);
+	if (name == NULL)
+		name = dag_name_get(reader, assignment->name, assignment->spot);
+	if (name->assigned != NULL)
+		return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_DUPLICATE,
+				"job '%.*s' already has a command", (int)assignment->name.len,
+				(const char *)assignment->name.data);
+	name->assigned = &assignment->values;
+	node = assignment->values;
+	node.name = name->node.name;
+	node.fan = name->node.fan;
+	node.gate = name->node.gate;
+	node.width = name->node.width;
+	node.items = name->node.items;
+	name->node = node;
+	return ERR_NONE;
+}
+
 static enum err assign_all(struct dag_reader *reader)
 {
-	for (size_t i = 0; i < reader->assignment_count; i++) {
-		const struct dag_assignment *assignment = &reader->assignments[i];
-		struct dag_name *name = name_map_get(&reader->names, assignment->name);
-		struct dag_node node;
+	enum err first = ERR_NONE;
 
-		if (name == NULL && reader->chains)
-			return unknown_name(reader, assignment);
-		if (name == NULL)
-			name = dag_name_get(reader, assignment->name, assignment->spot);
-		if (name->assigned != NULL)
-			return dag_fail(reader, assignment->spot.at, assignment->spot.len, ERR_DUPLICATE,
-					"job '%.*s' already has a command", (int)assignment->name.len,
-					(const char *)assignment->name.data);
-		name->assigned = &assignment->values;
-		node = assignment->values;
-		node.name = name->node.name;
-		node.fan = name->node.fan;
-		node.gate = name->node.gate;
-		node.width = name->node.width;
-		node.items = name->node.items;
-		name->node = node;
+	for (size_t i = 0; i < reader->assignment_count; i++) {
+		enum err err = dag_note(reader, assign(reader, &reader->assignments[i]));
+
+		if (first == ERR_NONE)
+			first = err;
 	}
-	return ERR_NONE;
+	return first;
 }
 
 static bool says_work(const struct dag_node *node)
@@ -108,6 +118,8 @@ static enum err check_gates(struct dag_reader *reader)
 
 static enum err check_commands(struct dag_reader *reader)
 {
+	enum err err = ERR_NONE;
+
 	for (size_t i = 0; i < reader->name_count; i++) {
 		struct dag_name *name = reader->list[i];
 		int len = (int)name->node.name.len;
@@ -122,13 +134,13 @@ static enum err check_commands(struct dag_reader *reader)
 				 "job '%.*s' has no command, and run %llu has no job of this name", len, text,
 				 (unsigned long long)reader->old->run);
 			dag_tell_near(reader, name->node.name);
-			return ERR_UNKNOWN_NAME;
+		} else {
+			dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID, "job '%.*s' has no command", len, text);
+			error_next(reader->error, "add %.*s='COMMAND' after a ';'", len, text);
 		}
-		dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID, "job '%.*s' has no command", len, text);
-		error_next(reader->error, "add %.*s='COMMAND' after a ';'", len, text);
-		return ERR_INVALID;
+		err = dag_note(reader, reader->error->code);
 	}
-	return ERR_NONE;
+	return err;
 }
 
 static int compare_edges(const void *a, const void *b)

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "lang/dagline.h"
+#include "lang/faults.h"
 
 #define DAG_DEPTH_MAX 32
 #define DAG_EDGES_MAX 1048576            /* most edges between names, as written */
@@ -48,10 +49,19 @@ struct dag_reader {
 	struct error old_failed;         /* the error of looking up a name in that run */
 	struct dag_spot spot;
 	struct error *error;
+	struct dag_faults *faults;       /* of a titan.conf NULL: it is read to its first error */
+	bool noted;                      /* the latest error is in faults, or follows from one that is */
+	/* The latest value that stands in for a parameter that isn't known: errors within this place mean nothing. */
+	struct dag_spot guessed;
 };
 
 enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err code, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+/*
+ * Put an error that was just made among the faults, unless a caller below has done so. Returns err; or ERR_NONE if the
+ * error only comes from a guessed value.
+ */
+enum err dag_note(struct dag_reader *reader, enum err err);
 
 /* dagline_lex.c: characters */
 void dag_skip(struct dag_reader *reader, bool lines);    /* skip blanks and comments; with lines also newlines */

@@ -17,7 +17,21 @@ enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err cod
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	reader->spot = (struct dag_spot){ at, len ? len : 1 };
+	reader->noted = false;
 	return error_set(reader->error, code, "%s", text);
+}
+
+enum err dag_note(struct dag_reader *reader, enum err err)
+{
+	size_t at = reader->spot.at;
+
+	if (err == ERR_NONE || reader->noted || reader->faults == NULL)
+		return err;
+	reader->noted = true;
+	if (reader->spot.len > 0 && at >= reader->guessed.at && at < reader->guessed.at + reader->guessed.len)
+		return ERR_NONE;
+	faults_add(reader->faults, reader->spot, reader->error);
+	return err;
 }
 
 int dag_peek(const struct dag_reader *reader)

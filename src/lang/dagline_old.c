@@ -76,6 +76,7 @@ enum err dag_ask_failed(struct dag_reader *reader)
 	if (reader->old_failed.code != ERR_NONE) {
 		*reader->error = reader->old_failed;
 		reader->spot = (struct dag_spot){ 0, 0 };
+		reader->noted = false;
 	}
 	return reader->old_failed.code;
 }

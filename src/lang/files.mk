@@ -21,6 +21,8 @@ lang_sources = \
 	src/lang/demand.h \
 	src/lang/failure.c \
 	src/lang/failure.h \
+	src/lang/faults.c \
+	src/lang/faults.h \
 	src/lang/log_max.c \
 	src/lang/log_max.h \
 	src/lang/pipeline.c \
@@ -38,6 +40,7 @@ lang_sources = \
 	src/lang/pipeline_sub.c \
 	src/lang/pipeline_tree.c \
 	src/lang/pipeline_tree.h \
+	src/lang/pipeline_unknown.c \
 	src/lang/pipeline_value.c \
 	src/lang/zone.c \
 	src/lang/zone.h

@@ -11,6 +11,8 @@
 
 #define PARAMS_MAX 256
 #define AXES_MAX 16
+/* Stands for the value of a parameter that isn't known while a pipeline is only checked. */
+#define PLACEHOLDER "x"
 
 /* ---- parameters ---- */
 
@@ -85,7 +87,18 @@ static enum err check_choice(struct pipe *pipe, const struct tree_node *value, c
 	return err;
 }
 
-static enum err read_param(struct pipe *pipe, const struct tree_node *value, struct slice *ret)
+/* Is the pipeline only being checked, without a value for this parameter? */
+static bool may_lack(const struct pipe *pipe, struct slice name)
+{
+	bool may = pipe->check_only;
+
+	for (size_t i = 0; i < pipe->unknown.n; i++)
+		may = may || slice_eq(pipe->unknown.at[i], name);
+	return may;
+}
+
+/* *unknown: the parameter is required, and the pipeline is only being checked without a value for it. */
+static enum err read_param(struct pipe *pipe, const struct tree_node *value, struct slice *ret, bool *unknown)
 {
 	struct param param = { .preset = value->kind == TREE_TEXT ? value : NULL };
 	struct slice preset = { 0 }, text;
@@ -108,6 +121,10 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 				"a parameter needs a default or required: true");
 	if (required && param.preset != NULL)
 		return pipe_fail(pipe, param.preset, ERR_INVALID, "a required parameter can't have a default");
+	if (required && !given && may_lack(pipe, value->key)) {
+		*unknown = true;
+		return ERR_NONE;
+	}
 	if (required && !given) {
 		err = dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 			       "parameter '%.*s' is required", (int)value->key.len, (const char *)value->key.data);
@@ -134,17 +151,23 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
 	params = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*params));
 	for (const struct tree_node *node = value->first; node != NULL; node = node->next, count++) {
+		enum err wrong = ERR_NONE;
+
 		params[count].name = node->key;
 		params[count].values.at = arena_zalloc(pipe->reader.arena, 1, sizeof(struct slice));
 		params[count].values.n = 1;
 		/* The default of a parameter can't use other parameters, because their order would matter. */
-		err = read_param(pipe, node, params[count].values.at);
-		if (err != ERR_NONE)
-			return err;
+		pipe_note(pipe, read_param(pipe, node, params[count].values.at, &params[count].unknown), &wrong);
+		if (wrong != ERR_NONE)
+			params[count].unknown = true;
+		if (params[count].unknown)
+			params[count].values.at[0] = slice_str(PLACEHOLDER);
+		if (err == ERR_NONE)
+			err = wrong;
 	}
 	pipe->words.params = params;
 	pipe->words.param_count = count;
-	return ERR_NONE;
+	return err;
 }
 
 /* Check the given parameters: each must be NAME=VALUE with a name that the pipeline declares. */
@@ -156,15 +179,17 @@ static enum err check_given(struct pipe *pipe)
 		struct slice name = slice_make(entry.data, equals ? (size_t)(equals - entry.data) : 0);
 		bool known = false;
 
-		pipe->reader.spot = (struct dag_spot){ 0, 0 };
-		if (name.len == 0)
-			return error_set(pipe->reader.error, ERR_USAGE, "a parameter must have the form NAME=VALUE");
 		for (size_t k = 0; k < pipe->words.param_count; k++)
 			known = known || slice_eq(pipe->words.params[k].name, name);
-		if (!known)
-			return error_set(pipe->reader.error, ERR_USAGE, "the pipeline has no parameter '%.*s'",
-					 (int)(name.len < LIMIT_NAME_MAX_LEN ? name.len : LIMIT_NAME_MAX_LEN),
-					 (const char *)name.data);
+		if (known)
+			continue;
+		/* The error is about the command, not about a place in the file. */
+		pipe->reader.spot = (struct dag_spot){ 0, 0 };
+		pipe->reader.noted = false;
+		if (name.len == 0)
+			return error_set(pipe->reader.error, ERR_USAGE, "a parameter must have the form NAME=VALUE");
+		return error_set(pipe->reader.error, ERR_USAGE, "the pipeline has no parameter '%.*s'",
+				 (int)(name.len < LIMIT_NAME_MAX_LEN ? name.len : LIMIT_NAME_MAX_LEN), (const char *)name.data);
 	}
 	return ERR_NONE;
 }
@@ -203,7 +228,7 @@ static const struct pipe_key matrix_keys[] = { { "max_parallel", read_max_parall
 
 const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys, NULL);
 
-enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+static enum err read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct dag_values *axes;
 	uint64_t width = 1;
@@ -213,15 +238,15 @@ enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct 
 	if (err != ERR_NONE)
 		return err;
 	axes = arena_zalloc(pipe->reader.arena, AXES_MAX, sizeof(*axes));
-	for (const struct tree_node *node = value->first; node != NULL && err == ERR_NONE; node = node->next) {
+	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
 		const struct pipe_key *key = pipe_key_find(&pipe_section_matrix, node->key);
 
 		if (key != NULL)
-			err = key->read(pipe, job, node);
-		else if (count == AXES_MAX)
-			err = pipe_fail(pipe, node, ERR_TOO_LARGE, "a matrix may have at most %d axes", AXES_MAX);
+			pipe_note(pipe, key->read(pipe, job, node), &err);
+		else if (count < AXES_MAX)
+			pipe_note(pipe, read_axis(pipe, node, &axes[count++], &width), &err);
 		else
-			err = read_axis(pipe, node, &axes[count++], &width);
+			return pipe_fail(pipe, node, ERR_TOO_LARGE, "a matrix may have at most %d axes", AXES_MAX);
 	}
 	if (err == ERR_NONE && count == 0)
 		err = pipe_fail(pipe, value, ERR_INVALID, "a matrix needs at least one axis: codec: [av1, h265]");
@@ -235,6 +260,19 @@ enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct 
 	job->node->fan = true;
 	job->node->width = (uint32_t)width;
 	return ERR_NONE;
+}
+
+/* If the matrix is wrong, other errors that follow from that aren't told. */
+enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	enum err err = read_matrix(pipe, job, value);
+
+	if (err != ERR_NONE) {
+		pipe->axes_unknown = true;
+		job->node->fan = true;
+		job->node->width = LIMIT_RUN_JOBS_MAX;
+	}
+	return err;
 }
 
 /* ---- the pipeline ---- */
@@ -255,10 +293,12 @@ static enum err read_job_map(struct pipe *pipe, const struct tree_node *value, c
 {
 	enum err err = pipe_expect(pipe, value, TREE_MAP, what);
 
-	if (err == ERR_NONE && value->count == 0)
+	if (err != ERR_NONE)
+		return err;
+	if (value->count == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "%s has no jobs", what);
-	for (const struct tree_node *node = value->first; node != NULL && err == ERR_NONE; node = node->next)
-		err = pipe_read_job(pipe, node, final);
+	for (const struct tree_node *node = value->first; node != NULL; node = node->next)
+		pipe_note(pipe, pipe_read_job(pipe, node, final), &err);
 	return err;
 }
 
@@ -293,12 +333,59 @@ static enum err read_pipeline(struct pipe *pipe)
 		return err;
 	if (root == NULL || (root->kind == TREE_TEXT && root->text.len == 0))
 		return dag_fail(&pipe->reader, 0, 1, ERR_INVALID, "the pipeline is empty; it must have the key jobs:");
-	if ((err = pipe_map(pipe, root, &pipe_section_pipeline, NULL)) != ERR_NONE ||
-	    (err = check_given(pipe)) != ERR_NONE)
-		return err;
-	if (tree_find(root, "jobs") == NULL)
-		return pipe_fail(pipe, root, ERR_INVALID, "the pipeline has no jobs");
-	return pipe_join(pipe);
+	err = pipe_map(pipe, root, &pipe_section_pipeline, NULL);
+	pipe_note(pipe, check_given(pipe), &err);
+	if (tree_find(root, "jobs") != NULL)
+		pipe_note(pipe, pipe_join(pipe), &err);
+	else if (err == ERR_NONE)
+		err = pipe_fail(pipe, root, ERR_INVALID, "the pipeline has no jobs");
+	return err;
+}
+
+/* Fill in *ret, or the faults. */
+static enum err parse(struct pipe *pipe, struct pipeline *ret)
+{
+	struct slice text = pipe->reader.text;
+	struct dag_faults *faults = pipe->reader.faults;
+	struct pipeline pipeline = { 0 };
+	enum err err;
+
+	if (text.len > LIMIT_PIPELINE_MAX)
+		err = dag_fail(&pipe->reader, 0, 1, ERR_TOO_LARGE, "a pipeline may have at most %d bytes; this one has %zu",
+			       LIMIT_PIPELINE_MAX, text.len);
+	else
+		err = read_pipeline(pipe);
+	dag_note(&pipe->reader, err);
+	/* Errors that the tree's reader has kept don't show in err. */
+	if (faults->count == 0)
+		dag_note(&pipe->reader, dag_finish(&pipe->reader, &pipeline.dag));
+	if (faults->count > 0)
+		return faults->at[0].error.code;
+	pipeline.dag.env = pipe->env;
+	pipeline.name = pipe->name;
+	pipeline.max_jobs = pipe->max_jobs;
+	pipeline.tenant = pipe->tenant;
+	pipeline.concurrency = pipe->concurrency;
+	pipeline.schedule = pipe->schedule;
+	*ret = pipeline;
+	return ERR_NONE;
+}
+
+enum err pipeline_read(const struct pipeline_source *source, struct arena *arena, struct pipeline *ret, struct dag_faults *faults)
+{
+	struct error latest = { 0 };
+	struct pipe pipe = {
+		.reader = { .text = source->text, .arena = arena, .old = source->old, .error = &latest, .faults = faults },
+		.given = source->given, .check_only = source->check_only, .unknown = source->unknown,
+	};
+	enum err err;
+
+	*faults = (struct dag_faults){ 0 };
+	err = parse(&pipe, ret);
+	name_map_free(&pipe.reader.names);
+	mem_free(pipe.reader.edges);
+	mem_free(pipe.jobs);
+	return err;
 }
 
 enum err pipeline_parse(struct slice text, struct slice_list given, struct arena *arena, struct pipeline *ret,
@@ -310,36 +397,14 @@ enum err pipeline_parse(struct slice text, struct slice_list given, struct arena
 enum err pipeline_parse_into(struct slice text, struct slice_list given, const struct dag_old *old, struct arena *arena,
 			     struct pipeline *ret, struct dag_spot *ret_spot, struct error *error)
 {
-	struct error unseen;
-	struct pipe pipe = {
-		.reader = { .text = text, .arena = arena, .old = old, .error = error ? error : &unseen },
-		.given = given,
-	};
-	struct pipeline pipeline = { 0 };
-	enum err err;
+	const struct pipeline_source source = { .text = text, .given = given, .old = old };
+	struct dag_faults faults;
+	enum err err = pipeline_read(&source, arena, ret, &faults);
 
-	if (text.len > LIMIT_PIPELINE_MAX)
-		err = dag_fail(&pipe.reader, 0, 1, ERR_TOO_LARGE, "a pipeline may have at most %d bytes; this one "
-			"has %zu",
-			       LIMIT_PIPELINE_MAX, text.len);
-	else
-		err = read_pipeline(&pipe);
-	if (err == ERR_NONE)
-		err = dag_finish(&pipe.reader, &pipeline.dag);
-	if (err == ERR_NONE) {
-		pipeline.dag.env = pipe.env;
-		pipeline.name = pipe.name;
-		pipeline.max_jobs = pipe.max_jobs;
-		pipeline.tenant = pipe.tenant;
-		pipeline.concurrency = pipe.concurrency;
-		pipeline.schedule = pipe.schedule;
-		*ret = pipeline;
-	} else if (ret_spot != NULL) {
-		*ret_spot = pipe.reader.spot;
-	}
-	name_map_free(&pipe.reader.names);
-	mem_free(pipe.reader.edges);
-	mem_free(pipe.jobs);
+	if (err != ERR_NONE && ret_spot != NULL)
+		*ret_spot = faults.at[0].spot;
+	if (err != ERR_NONE && error != NULL)
+		*error = faults.at[0].error;
 	return err;
 }
 

@@ -6,7 +6,7 @@
 #ifndef TITAN_LANG_PIPELINE_H
 #define TITAN_LANG_PIPELINE_H
 
-#include "lang/dagline.h"
+#include "lang/faults.h"
 
 struct pipeline {
 	struct dagline dag;
@@ -19,9 +19,22 @@ struct pipeline {
 
 /* Does the text begin like a YAML pipeline, and not like a one-line graph? */
 bool pipeline_begins(struct slice text);
+
+struct pipeline_source {
+	struct slice text;
+	struct slice_list given;         /* NAME=VALUE for parameters */
+	const struct dag_old *old;       /* the run to which the jobs are added, in which unknown names are looked up; or NULL */
+	/* The result won't be run: required parameters may be missing. Their values are taken as right. */
+	bool check_only;
+	struct slice_list unknown;       /* without check_only: the parameters that may be missing, for the same reason */
+};
+
+/* Parse a pipeline. On failure *faults has one error or more. Slices of the result point into source or the arena. */
+enum err pipeline_read(const struct pipeline_source *source, struct arena *arena, struct pipeline *ret,
+		       struct dag_faults *faults);
 /*
- * Parse a pipeline. given: NAME=VALUE for its parameters. Slices of the result point into text, given or the arena. On
- * failure *ret_spot is the place; its len is 0 if the mistake is in given.
+ * Parse a pipeline up to its first error. given: NAME=VALUE for its parameters. Slices of the result point into text, given or the
+ * arena. On failure *ret_spot is the place; its len is 0 if the fault is in given, not in text.
  */
 enum err pipeline_parse(struct slice text, struct slice_list given, struct arena *arena, struct pipeline *ret,
 			struct dag_spot *ret_spot, struct error *error);

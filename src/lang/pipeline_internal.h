@@ -20,6 +20,9 @@ struct pipe_job {
 struct pipe {
 	struct dag_reader reader;        /* holds names and edges, and the place of an error */
 	struct slice_list given;
+	bool check_only;                 /* as in struct pipeline_source */
+	struct slice_list unknown;
+	bool axes_unknown;               /* the matrix of the job that is being read is wrong */
 	struct dag_matrix words;         /* the parameters, and the axes of the job that is being read */
 	size_t text_bytes;               /* bytes of all texts after values were inserted */
 	struct dag_node defaults;
@@ -59,13 +62,22 @@ const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct 
 /* Find the plain setting with this key; NULL: none. */
 const struct setting *pipe_setting_find(const struct pipe_section *section, struct slice word);
 
+/* pipeline_unknown.c */
+/* Make the error about a key that this kind of map doesn't have, with the key that its author may have meant. */
+enum err pipe_unknown_key(struct pipe *pipe, const struct tree_node *node, const struct pipe_section *section);
+
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Keep an error among the faults and go on. *first becomes the error, if it has none yet. */
+void pipe_note(struct pipe *pipe, enum err err, enum err *first);
+/* Read all keys of a map. On errors the map is read to its end; returns the first error. */
 enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct pipe_section *section, struct pipe_job *job);
 /* Refuse a node of another kind; what: the expected thing, for the error. */
 enum err pipe_expect(struct pipe *pipe, const struct tree_node *node, enum tree_kind kind, const char *what);
 
-/* Read a text and insert parameters; an axis of a matrix is refused. */
+/* Does the node's text use a value that isn't known? */
+bool pipe_is_guess(const struct pipe *pipe, const struct tree_node *node);
+/* Read a text and put parameters in; an axis of a matrix is refused. */
 enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice *ret);
 /*
  * Like pipe_text, with a prefix before the text. In a job with a matrix the text is only checked; values are inserted

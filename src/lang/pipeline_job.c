@@ -158,21 +158,21 @@ enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tre
 	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
 		char prefix[LIMIT_NAME_MAX_LEN + 2];
 
-		if (!pipe_is_variable(node->key))
-			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"the name of a variable may have letters, digits and _, and can't begin with "
-					"a digit");
+		if (!pipe_is_variable(node->key)) {
+			pipe_note(pipe, dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+						 "the name of a variable may have letters, digits and _, and can't begin with "
+						 "a digit"), &err);
+			continue;
+		}
 		if (node->key.len >= 6 && memcmp(node->key.data, "TITAN_", 6) == 0)
-			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-					"names that begin with TITAN_ are reserved for titan");
+			pipe_note(pipe, dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
+						 "names that begin with TITAN_ are reserved for titan"), &err);
 		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
-		err = pipe_template(pipe, node, "a variable", arena_copy(pipe->reader.arena, slice_str(prefix)),
-				    &env.at[env.n++]);
-		if (err != ERR_NONE)
-			return err;
+		pipe_note(pipe, pipe_template(pipe, node, "a variable", arena_copy(pipe->reader.arena, slice_str(prefix)),
+					      &env.at[env.n++]), &err);
 	}
 	*(job ? &job->env : &pipe->env) = env;
-	return ERR_NONE;
+	return err;
 }
 
 /* ---- gates ---- */
@@ -402,6 +402,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 		return err;
 	job->final = final;
 	pipe->words.axis_count = 0;
+	pipe->axes_unknown = false;
 	err = pipe_map(pipe, value, &pipe_section_job, job);
 	if (err == ERR_NONE)
 		err = check_use(pipe, job, value);
@@ -410,6 +411,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 	if (err == ERR_NONE)
 		err = pipe_check_loop(pipe, job, value);
 	pipe->words.axis_count = 0;
+	pipe->axes_unknown = false;
 	if (err != ERR_NONE)
 		return err;
 	if (node_kind(job->node) == KIND_SCRIPT && job->node->command.len == 0)

@@ -49,6 +49,24 @@ static bool param_value(const struct dag_matrix *matrix, struct slice name, stru
 	return false;
 }
 
+/* Return the length of ${WORD. if WORD is one that people mean for params or matrix, or know from other tools; else 0. */
+static size_t foreign_root(struct slice text, size_t at)
+{
+	static const char *const roots[] = {
+		"param", "parameters", "parameter", "inputs", "input", "vars", "secrets", "github", "steps", "needs", "jobs", "job",
+		"outputs", "matrices", "runs", "{ ", "{",
+	};
+
+	for (size_t i = 0; text.len - at > 2 && text.data[at + 1] == '{' && i < sizeof(roots) / sizeof(roots[0]); i++) {
+		size_t len = strlen(roots[i]);
+
+		if (take_word(text, at + 2, roots[i]) &&
+		    (roots[i][0] == '{' || (at + 2 + len < text.len && text.data[at + 2 + len] == '.')))
+			return 2 + len;
+	}
+	return 0;
+}
+
 /* Read the reference that begins at the dollar; return its length, or 0 if it is left to the shell. */
 static size_t read_dollar(struct slice text, size_t at, struct matrix_fault *fault)
 {
@@ -65,6 +83,16 @@ static size_t read_dollar(struct slice text, size_t at, struct matrix_fault *fau
 		fault->at = at;
 		fault->len = end ? (size_t)(end + 1 - (text.data + at)) : text.len - at;
 		fault->name = slice_make(text.data + start, fault->len - (start - at) - (end != NULL));
+		return fault->len;
+	}
+	if (foreign_root(text, at) > 0) {
+		const char *close = take_word(text, at, "${{") ? "}}" : "}";
+		const uint8_t *end = memmem(text.data + at, text.len - at, close, strlen(close));
+
+		fault->kind = FAULT_ROOT;
+		fault->at = at;
+		fault->len = end ? (size_t)(end - (text.data + at)) + strlen(close) : text.len - at;
+		fault->name = slice_make(text.data + at, fault->len);
 		return fault->len;
 	}
 	return 0;

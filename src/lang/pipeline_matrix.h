@@ -11,6 +11,7 @@
 struct dag_values {
 	struct slice name;
 	struct slice_list values;        /* the values of an axis; one for a parameter */
+	bool unknown;                    /* the parameter isn't given, or is wrong; values has a placeholder */
 };
 
 struct dag_matrix {
@@ -25,7 +26,7 @@ struct dag_matrix {
 struct matrix_fault {
 	size_t at, len;
 	struct slice name;
-	enum { FAULT_PARAM, FAULT_AXIS, FAULT_RUN, FAULT_LENGTH } kind;
+	enum { FAULT_PARAM, FAULT_AXIS, FAULT_RUN, FAULT_LENGTH, FAULT_ROOT } kind;
 };
 
 /*

@@ -22,11 +22,22 @@ static enum err expand(void *arg, struct slice word, struct dag_spot spot, struc
 	return pipe_text(arg, &node, "a condition", ret);
 }
 
+/* Return the place of the text within its quotes, if it is written there as it is read; else of all of it. */
+static struct dag_spot text_spot(const struct pipe *pipe, const struct tree_node *node)
+{
+	const uint8_t *file = pipe->reader.text.data + node->spot.at;
+
+	if (!node->plain && node->text.len > 0 && node->spot.len == node->text.len + 2 &&
+	    memcmp(file + 1, node->text.data, node->text.len) == 0)
+		return (struct dag_spot){ node->spot.at + 1, node->text.len };
+	return node->spot;
+}
+
 enum err pipe_read_expr(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *node, const char *what, bool own,
 			struct dag_expr **ret)
 {
 	struct expr_source source = {
-		.reader = &pipe->reader, .text = node->text, .spot = node->spot, .child = job->name, .expand_cb = expand,
+		.reader = &pipe->reader, .text = node->text, .spot = text_spot(pipe, node), .child = job->name, .expand_cb = expand,
 		.arg = pipe, .own = own,
 	};
 	enum err err = pipe_expect(pipe, node, TREE_TEXT, what);
@@ -141,6 +152,7 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 	const struct tree_node *of = needs->kind == TREE_MAP ? tree_find(needs, "of") : NULL;
 	const struct tree_node *all = needs->kind == TREE_MAP && needs->count == 1 ? tree_find(needs, "all") : NULL;
 	const struct tree_node *item = needs->kind == TREE_LIST ? needs->first : needs;
+	enum err err = ERR_NONE;
 
 	if (of != NULL && of->kind == TREE_LIST) {
 		const struct tree_node *any = tree_find(needs, "any");
@@ -156,13 +168,15 @@ static enum err read_needs(struct pipe *pipe, const struct pipe_job *job, const 
 	list_begin(pipe, list, needs->kind == TREE_LIST ? needs->count : 1);
 	for (; item != NULL; item = needs->kind == TREE_LIST ? item->next : NULL) {
 		struct dag_expr *expr;
-		enum err err = read_expr(pipe, job, item, "an entry of needs", &expr);
+		enum err wrong = ERR_NONE;
 
-		if (err != ERR_NONE)
-			return err;
-		list_add(list, expr);
+		pipe_note(pipe, read_expr(pipe, job, item, "an entry of needs", &expr), &wrong);
+		if (wrong == ERR_NONE)
+			list_add(list, expr);
+		else if (err == ERR_NONE)
+			err = wrong;
 	}
-	return ERR_NONE;
+	return err;
 }
 
 /* Mark the jobs that this job needs. Names and jobs have the same order. */
@@ -240,15 +254,15 @@ enum err pipe_join(struct pipe *pipe)
 {
 	enum err err = ERR_NONE;
 
-	for (size_t i = 0; i < pipe->job_count && err == ERR_NONE; i++) {
+	for (size_t i = 0; i < pipe->job_count; i++) {
 		const struct pipe_job *job = &pipe->jobs[i];
 
 		if (job->needs != NULL)
-			err = join_needs(pipe, job);
-		if (err == ERR_NONE && job->when != NULL)
-			err = join_when(pipe, job);
-		if (err == ERR_NONE && job->final)
-			err = join_final(pipe, job);
+			pipe_note(pipe, join_needs(pipe, job), &err);
+		if (job->when != NULL)
+			pipe_note(pipe, join_when(pipe, job), &err);
+		if (job->final && err == ERR_NONE)
+			pipe_note(pipe, join_final(pipe, job), &err);
 	}
 	return err;
 }

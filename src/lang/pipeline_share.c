@@ -159,8 +159,13 @@ static enum err read_max_jobs(struct pipe *pipe, struct pipe_job *job, const str
 
 static enum err read_group(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
+	enum err err = pipe_name_item(pipe, value, &pipe->concurrency);
+
 	(void)job;
-	return pipe_name_item(pipe, value, &pipe->concurrency);
+	/* So that max_runs doesn't report a missing group, too. */
+	if (err != ERR_NONE)
+		pipe->concurrency = slice_str("x");
+	return err;
 }
 
 static enum err read_max_runs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)

@@ -17,6 +17,7 @@ enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tre
 	enum err err = pipe_text(pipe, value, "pipeline", &job->node->sub_path);
 
 	job->node->sub_spot = value->spot;
+	job->node->sub_guessed = pipe_is_guess(pipe, value);
 	if (err == ERR_NONE && job->node->sub_path.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "pipeline must be the name of a file");
 	if (err == ERR_NONE && memchr(job->node->sub_path.data, 0, job->node->sub_path.len) != NULL)
@@ -27,7 +28,7 @@ enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tre
 /* Read the parameters as NAME=VALUE, like on the command line. */
 enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	struct slice_list *given = &job->node->sub_given;
+	struct slice_list *given = &job->node->sub_given, *unknown = &job->node->sub_unknown;
 	enum err err = pipe_expect(pipe, value, TREE_MAP, "params");
 
 	if (err != ERR_NONE)
@@ -37,9 +38,14 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 	if (value->count > PARAMS_MAX)
 		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
 	given->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*given->at));
+	unknown->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*unknown->at));
 	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
 		char prefix[LIMIT_NAME_MAX_LEN + 2];
 
+		if (pipe_is_guess(pipe, node)) {
+			unknown->at[unknown->n++] = node->key;
+			continue;
+		}
 		if (!text_is_name(node->key))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 					"the name of a parameter may only have letters, digits and _ . -");

@@ -16,6 +16,7 @@ struct level {                           /* a map or list that is open */
 	struct slice key;                /* the key that was just read and has no value yet */
 	struct dag_spot key_spot;
 	bool key_read;
+	bool key_twin;                   /* the map has this key already: the value that comes next is left out */
 };
 
 struct loader {
@@ -71,8 +72,10 @@ static enum err add_node(struct loader *loader, struct tree_node *node)
 	if (level->node->kind == TREE_MAP) {
 		node->key = level->key;
 		node->key_spot = level->key_spot;
-		name_map_put(&level->keys, node->key, node);
 		level->key_read = false;
+		if (level->key_twin)
+			return ERR_NONE;
+		name_map_put(&level->keys, node->key, node);
 	}
 	if (level->node->last != NULL)
 		level->node->last->next = node;
@@ -90,24 +93,32 @@ static bool key_expected(const struct loader *loader)
 	return level != NULL && level->node->kind == TREE_MAP && !level->key_read;
 }
 
+/* Keep the error, if this reader collects errors: the rest of the file can be read in spite of it. */
+static enum err go_on(struct loader *loader, enum err err)
+{
+	dag_note(loader->reader, err);
+	return loader->reader->faults ? ERR_NONE : err;
+}
+
 static enum err take_key(struct loader *loader, struct slice text, struct dag_spot spot)
 {
 	struct level *level = &loader->levels[loader->depth - 1];
 	const struct tree_node *twin = name_map_get(&level->keys, text);
 
+	level->key = text;
+	level->key_spot = spot;
+	level->key_read = true;
+	level->key_twin = twin != NULL;
 	if (twin != NULL) {
 		size_t line = 1;
 
 		for (size_t i = 0; i < twin->key_spot.at; i++)
 			line += loader->reader->text.data[i] == '\n';
-		return dag_fail(loader->reader, spot.at, spot.len, ERR_DUPLICATE,
-				"key '%.*s' is given twice; first in line %zu",
-				(int)(text.len < LIMIT_NAME_MAX_LEN ? text.len : LIMIT_NAME_MAX_LEN),
-				(const char *)text.data, line);
+		return go_on(loader, dag_fail(loader->reader, spot.at, spot.len, ERR_DUPLICATE,
+					      "key '%.*s' is given twice; first in line %zu",
+					      (int)(text.len < LIMIT_NAME_MAX_LEN ? text.len : LIMIT_NAME_MAX_LEN),
+					      (const char *)text.data, line));
 	}
-	level->key = text;
-	level->key_spot = spot;
-	level->key_read = true;
 	return ERR_NONE;
 }
 
@@ -115,9 +126,9 @@ static enum err refuse_extras(struct loader *loader, struct dag_spot spot, const
 			      const yaml_char_t *tag)
 {
 	if (anchor != NULL)
-		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "anchors (&name) aren't supported");
+		return go_on(loader, dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "anchors (&name) aren't supported"));
 	if (tag != NULL)
-		return dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "tags (!name) aren't supported");
+		return go_on(loader, dag_fail(loader->reader, spot.at, 1, ERR_INVALID, "tags (!name) aren't supported"));
 	return ERR_NONE;
 }
 

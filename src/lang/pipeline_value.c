@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
-#define KEYS_MAX 64
 #define TEXT_SHOWN 60
+#define NAME_EDITS_MAX 2                 /* a name with more differences isn't proposed */
 
 enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err code, const char *format, ...)
 {
@@ -21,6 +21,13 @@ enum err pipe_fail(struct pipe *pipe, const struct tree_node *node, enum err cod
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	return dag_fail(&pipe->reader, node->spot.at, node->spot.len, code, "%s", text);
+}
+
+void pipe_note(struct pipe *pipe, enum err err, enum err *first)
+{
+	err = dag_note(&pipe->reader, err);
+	if (*first == ERR_NONE)
+		*first = err;
 }
 
 static int shown(struct slice text)
@@ -65,63 +72,11 @@ const struct setting *pipe_setting_find(const struct pipe_section *section, stru
 
 static bool key_is_known(const struct pipe_section *section, struct slice word)
 {
+	bool holds_notes = section == &pipe_section_pipeline || section == &pipe_section_job;
+
+	if (holds_notes && word.len > 2 && memcmp(word.data, "x-", 2) == 0)
+		return true;
 	return pipe_key_find(section, word) || pipe_setting_find(section, word);
-}
-
-/* List the sections that do have this key, since its author may have meant one of them. */
-static void add_places(struct buf *places, struct slice word)
-{
-	static const struct pipe_section *const sections[] = {
-		&pipe_section_pipeline, &pipe_section_job, &pipe_section_defaults, &pipe_section_matrix, &pipe_section_retry,
-		&pipe_section_loop, &pipe_section_approval, &pipe_section_concurrency, &pipe_section_schedule,
-		&pipe_section_worker, &pipe_section_log,
-	};
-
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (key_is_known(sections[i], word))
-			buf_addf(places, "%s%s", places->len > 0 ? ", " : "", sections[i]->what);
-}
-
-static size_t section_words(const struct pipe_section *section, const char *words[KEYS_MAX])
-{
-	size_t count = 0;
-
-	for (; count < section->count; count++)
-		words[count] = section->keys[count].word;
-	for (size_t i = 0; i < setting_count && count < KEYS_MAX; i++) {
-		const char *word = strrchr(setting_table[i].yaml, '.');
-
-		word = word ? word + 1 : setting_table[i].yaml;
-		if (pipe_setting_find(section, slice_str(word)) == &setting_table[i])
-			words[count++] = word;
-	}
-	return count;
-}
-
-static enum err unknown_key(struct pipe *pipe, const struct tree_node *node, const struct pipe_section *section)
-{
-	const char *words[KEYS_MAX];
-	const char *nearest;
-	char copy[TEXT_SHOWN + 1];
-	struct buf places = { 0 }, known = { 0 };
-	enum err err;
-
-	size_t count = section_words(section, words);
-
-	for (size_t i = 0; i < count; i++)
-		buf_addf(&known, "%s%s", i > 0 ? ", " : "", words[i]);
-	snprintf(copy, sizeof(copy), "%.*s", shown(node->key), (const char *)node->key.data);
-	add_places(&places, node->key);
-	nearest = text_nearest(copy, words, count);
-	err = dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_UNKNOWN_NAME,
-		       places.len > 0 || nearest ? "unknown key '%s'" : "unknown key '%s'; known here: %s", copy, buf_cstr(&known));
-	if (places.len > 0)
-		error_next(pipe->reader.error, "it isn't allowed in %s; it is allowed in: %s", section->what, buf_cstr(&places));
-	else if (nearest)
-		error_next(pipe->reader.error, "did you mean '%s'?", nearest);
-	buf_free(&places);
-	buf_free(&known);
-	return err;
 }
 
 /* Read a setting by its shape; nothing else about the setting needs to be known. */
@@ -148,51 +103,125 @@ enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct p
 		return err;
 	for (const struct tree_node *node = map->first; node != NULL; node = node->next)
 		if (!key_is_known(section, node->key))
-			return unknown_key(pipe, node, section);
+			pipe_note(pipe, pipe_unknown_key(pipe, node, section), &err);
 	for (size_t i = 0; i < section->count; i++) {
 		const struct tree_node *node = tree_find(map, section->keys[i].word);
 
-		err = node ? section->keys[i].read(pipe, job, node) : ERR_NONE;
-		if (err != ERR_NONE)
-			return err;
+		if (node != NULL)
+			pipe_note(pipe, section->keys[i].read(pipe, job, node), &err);
 	}
-	for (const struct tree_node *node = map->first; node != NULL && err == ERR_NONE; node = node->next) {
+	for (const struct tree_node *node = map->first; node != NULL; node = node->next) {
 		const struct setting *setting = pipe_setting_find(section, node->key);
 
-		err = setting ? read_setting(pipe, job, setting, node) : ERR_NONE;
+		if (setting != NULL)
+			pipe_note(pipe, read_setting(pipe, job, setting, node), &err);
 	}
 	return err;
 }
 
 /* ---- texts ---- */
 
+/*
+ * Find the place in the file of a part of a text. Quotes, indentation and folding make the text differ from the file, but
+ * not within the part: it is the one with as many like it before it. If it isn't there, the place is the whole text.
+ */
+static struct dag_spot part_spot(const struct pipe *pipe, const struct tree_node *node, size_t at, size_t len)
+{
+	const uint8_t *part = node->text.data + at, *next;
+	struct slice before = slice_make(node->text.data, at);
+	struct slice file = slice_make(pipe->reader.text.data + node->spot.at, node->spot.len);
+
+	for (;;) {
+		const uint8_t *found = file.len > 0 ? memmem(file.data, file.len, part, len) : NULL;
+
+		if (found == NULL)
+			return node->spot;
+		next = before.len > 0 ? memmem(before.data, before.len, part, len) : NULL;
+		if (next == NULL)
+			return (struct dag_spot){ (size_t)(found - pipe->reader.text.data), len };
+		before = slice_make(next + len, before.len - (size_t)(next + len - before.data));
+		file = slice_make(found + len, file.len - (size_t)(found + len - file.data));
+	}
+}
+
+/* Report a name that the list doesn't have, with the most similar one. */
+static enum err unknown_value(struct pipe *pipe, struct dag_spot spot, const struct matrix_fault *fault)
+{
+	bool axis = fault->kind == FAULT_AXIS;
+	const struct dag_values *list = axis ? pipe->words.axes : pipe->words.params;
+	size_t count = axis ? pipe->words.axis_count : pipe->words.param_count, best = NAME_EDITS_MAX + 1;
+	struct slice nearest = { 0 };
+
+	dag_fail(&pipe->reader, spot.at, spot.len, ERR_UNKNOWN_NAME,
+		 !axis ? "unknown parameter '%.*s'; parameters are listed under params"
+		       : count > 0 ? "the matrix of this job has no '%.*s'"
+				   : "${matrix.%.*s} can't be used here: the job has no matrix",
+		 shown(fault->name), (const char *)fault->name.data);
+	for (size_t i = 0; i < count; i++) {
+		size_t edits = text_distance(fault->name, list[i].name, NAME_EDITS_MAX);
+
+		if (edits < best && edits < list[i].name.len) {
+			best = edits;
+			nearest = list[i].name;
+		}
+	}
+	if (nearest.len > 0)
+		error_next(pipe->reader.error, "did you mean '%.*s'?", shown(nearest), (const char *)nearest.data);
+	return ERR_UNKNOWN_NAME;
+}
+
 static enum err fault_error(struct pipe *pipe, const struct tree_node *node, const struct matrix_fault *fault)
 {
-	/* If the file has the text unchanged, the error can mark the wrong word; otherwise it marks the whole value. */
-	bool written = node->spot.len == node->text.len;
-	size_t at = node->spot.at + (written ? fault->at : 0);
-	size_t len = written ? fault->len : node->spot.len;
-	int name_len = shown(fault->name);
+	struct dag_spot spot = part_spot(pipe, node, fault->at, fault->len);
+	int len = shown(fault->name);
 	const char *name = (const char *)fault->name.data;
 
+	/* A wrong name is wrong whatever the values of others are. */
+	if (fault->kind != FAULT_AXIS || !pipe->axes_unknown)
+		pipe->reader.guessed.len = 0;
 	switch (fault->kind) {
 	case FAULT_RUN:
-		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME,
-				"${run.%.*s} isn't known before the run exists; the job finds its run in TITAN_RUN",
-				name_len, name);
+		return dag_fail(&pipe->reader, spot.at, spot.len, ERR_UNKNOWN_NAME,
+				"${run.%.*s} isn't known before the run exists; the job finds its run in TITAN_RUN", len, name);
+	case FAULT_ROOT:
+		dag_fail(&pipe->reader, spot.at, spot.len, ERR_UNKNOWN_NAME, "'%.*s' has no meaning here", len, name);
+		error_next(pipe->reader.error, "write ${params.NAME} for a parameter, ${matrix.NAME} for a value of the matrix");
+		return ERR_UNKNOWN_NAME;
 	case FAULT_LENGTH:
-		return dag_fail(&pipe->reader, at, len, ERR_TOO_LARGE, "this text has more than %d bytes after ${..} was replaced by values",
-				LIMIT_COMMAND_MAX);
-	case FAULT_AXIS:
-		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, pipe->words.axis_count
-				? "the matrix of this job has no '%.*s'" : "${matrix.%.*s} can't be used here: the "
-					"job has no matrix",
-				name_len, name);
+		return dag_fail(&pipe->reader, spot.at, spot.len, ERR_TOO_LARGE,
+				"this text has more than %d bytes after ${..} was replaced by values", LIMIT_COMMAND_MAX);
 	default:
-		return dag_fail(&pipe->reader, at, len, ERR_UNKNOWN_NAME, "unknown parameter '%.*s'; parameters are "
-			"listed under params",
-				name_len, name);
+		return unknown_value(pipe, spot, fault);
 	}
+}
+
+bool pipe_is_guess(const struct pipe *pipe, const struct tree_node *node)
+{
+	struct slice text = node->text;
+	static const char matrix[] = "${matrix.", params[] = "${params.";
+	size_t lead = sizeof(params) - 1;
+
+	if (pipe->axes_unknown && text.len > 0 && memmem(text.data, text.len, matrix, sizeof(matrix) - 1) != NULL)
+		return true;
+	for (size_t i = 0; i < pipe->words.param_count; i++) {
+		struct slice name = pipe->words.params[i].name, rest = text;
+
+		while (pipe->words.params[i].unknown && rest.len > 0) {
+			const uint8_t *at = memmem(rest.data, rest.len, params, lead);
+
+			if (at == NULL)
+				break;
+			rest = slice_make(at + lead, rest.len - lead - (size_t)(at - rest.data));
+			if (rest.len > name.len && memcmp(rest.data, name.data, name.len) == 0 && rest.data[name.len] == '}')
+				return true;
+		}
+	}
+	return false;
+}
+
+static struct slice rest(struct slice text, size_t from)
+{
+	return from > 0 ? slice_make(text.data + from, text.len - from) : text;
 }
 
 static enum err expand(struct pipe *pipe, const struct tree_node *node, const char *what, bool axes, struct slice *ret)
@@ -204,6 +233,8 @@ static enum err expand(struct pipe *pipe, const struct tree_node *node, const ch
 
 	if (err != ERR_NONE)
 		return err;
+	if (pipe_is_guess(pipe, node))
+		pipe->reader.guessed = node->spot;
 	if (node->plain && (slice_eq(node->text, slice_str("~")) || slice_eq(node->text, slice_str("null"))))
 		return pipe_fail(pipe, node, ERR_INVALID, "%s must be a text, but it is empty; to give the word "
 			"itself, put it in quotes", what);
@@ -212,11 +243,17 @@ static enum err expand(struct pipe *pipe, const struct tree_node *node, const ch
 				 node->text.len);
 	if (!axes)
 		words.axis_count = 0;
-	if (!matrix_expand(&words, node->text, MATRIX_LONGEST, pipe->reader.arena, &text, &fault)) {
+	for (size_t from = 0; !matrix_expand(&words, rest(node->text, from), MATRIX_LONGEST, pipe->reader.arena, &text, &fault);
+	     from = fault.at + fault.len) {
+		fault.at += from;
 		if (fault.kind == FAULT_AXIS && !axes && pipe->words.axis_count > 0)
 			return pipe_fail(pipe, node, ERR_INVALID, "%s must be the same for all jobs of a matrix", what);
-		return fault_error(pipe, node, &fault);
+		pipe_note(pipe, fault_error(pipe, node, &fault), &err);
+		if (fault.kind == FAULT_LENGTH)
+			break;
 	}
+	if (err != ERR_NONE)
+		return err;
 	pipe->text_bytes += text.len;
 	if (pipe->text_bytes > LIMIT_PIPELINE_TEXT_MAX)
 		return pipe_fail(pipe, node, ERR_TOO_LARGE, "the pipeline has more than %d bytes after its "

@@ -114,6 +114,7 @@ e2e_tests = \
 	tests/e2e/tries.sh \
 	tests/e2e/undo.sh \
 	tests/e2e/up.sh \
+	tests/e2e/validate.sh \
 	tests/e2e/wait.sh \
 	tests/e2e/words.sh \
 	tests/e2e/worker-add-fails.sh \

@@ -26,7 +26,7 @@ finally:
   end: {run: echo end >>$test_dir/made}
 END
 
-exits "a parameter is required" 2 titan validate good.yaml
+exits "a parameter is required" 2 titan plan good.yaml
 like "with its place" "$err" '^good.yaml:2:10: error: .*who.*required'
 exits "a pipeline is valid" 0 titan validate -p who=you good.yaml
 like "and has so many jobs" "$out" '9 jobs'

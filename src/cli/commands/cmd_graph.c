@@ -105,15 +105,12 @@ int cmd_graph(struct cli *cli)
 	const char *what = cli->invocation->arg_count > 0 ? cli->invocation->args[0] : "";
 	struct picture picture = { 0 };
 	struct pipeline pipeline = { 0 };
-	struct dag_spot spot = { 0 };
 	struct buf text = { 0 };
 	uint64_t run;
 	enum err err = check_options(cli, line);
 
 	if (err == ERR_NONE && line) {
-		err = dagline_parse(slice_str(line), &cli->arena, &pipeline.dag, &spot, &cli->error);
-		if (err != ERR_NONE && spot.len > 0)
-			load_explain(cli, slice_str(line), "-e", &spot);
+		err = load_line(cli, slice_str(line), "-e", NULL, &pipeline.dag);
 		if (err == ERR_NONE)
 			picture_of_dag(&pipeline.dag, slice_str("line"), &picture);
 	} else if (err == ERR_NONE && is_run(what)) {

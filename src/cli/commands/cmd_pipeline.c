@@ -8,6 +8,7 @@
 #include "cli/graph/load.h"
 #include "cli/graph/plan.h"
 #include "cli/graph/submit.h"
+#include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "cli/show/look.h"
 #include "cli/show/records.h"
@@ -36,35 +37,65 @@ static enum err check_dates(struct cli *cli, const char *path, const struct dagl
 	return ERR_NONE;
 }
 
-int cmd_validate(struct cli *cli)
+/* Read a graph on one line, or a pipeline. */
+static enum err read_graph(struct cli *cli, const char *path, struct buf *text, struct pipeline *ret)
 {
-	const char *path = cli->invocation->args[0];
-	struct pipeline pipeline;
-	struct records records;
-	struct buf text = { 0 }, out = { 0 };
-	enum err err;
+	enum err err = load_file(cli, path, text);
 
-	records_begin(&records, valid_columns, valid_table.count, &cli->arena);
-	err = records_check(&records, &cli->out, &cli->error);
-	if (err == ERR_NONE)
-		err = load_pipeline(cli, path, OPT_validate_param, NULL, &text, &pipeline);
+	if (err != ERR_NONE)
+		return err;
+	if (strcmp(path, LOAD_STDIN) != 0 || pipeline_begins(buf_slice(text)))
+		return load_check(cli, path, OPT_validate_param, buf_slice(text), ret);
+	ret->name = slice_str("line");
+	return load_line(cli, buf_slice(text), path, NULL, &ret->dag);
+}
+
+/* Check one file, and add its row. */
+static enum err validate(struct cli *cli, const char *path, struct records *records, struct buf *out)
+{
+	struct pipeline pipeline = { 0 };
+	struct buf text = { 0 };
+	enum err err = read_graph(cli, path, &text, &pipeline);
+
 	if (err == ERR_NONE)
 		err = check_dates(cli, path, &pipeline.dag);
 	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN) {
-		text_escape(&out, slice_str(path), TEXT_KEEP_NONE);
-		buf_addf(&out, ": valid, %" PRIu64 " job%s\n", pipeline.dag.job_count,
+		text_escape(out, slice_str(path), TEXT_KEEP_NONE);
+		buf_addf(out, ": valid, %" PRIu64 " job%s\n", pipeline.dag.job_count,
 			 pipeline.dag.job_count == 1 ? "" : "s");
 	} else if (err == ERR_NONE) {
-		records_text(&records, slice_str(path));
-		records_text(&records, pipeline.name);
-		records_number(&records, pipeline.dag.job_count);
-		records_number(&records, pipeline.max_jobs);
-		records_print_one(&records, &cli->out, &out);
+		records_text(records, slice_str(path));
+		records_text(records, pipeline.name);
+		records_number(records, pipeline.dag.job_count);
+		records_number(records, pipeline.max_jobs);
 	}
+	buf_free(&text);
+	return err;
+}
+
+int cmd_validate(struct cli *cli)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct records records;
+	struct buf out = { 0 };
+	int status = 0;
+
+	records_begin(&records, valid_columns, valid_table.count, &cli->arena);
+	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	for (size_t i = 0; i < invocation->arg_count; i++) {
+		const char *path = strcmp(invocation->args[i], "-") == 0 ? LOAD_STDIN : invocation->args[i];
+
+		if (validate(cli, path, &records, &out) == ERR_NONE)
+			continue;
+		/* The other files are checked all the same; the first error decides the exit status. */
+		status = status != 0 ? (cli_fail(cli), status) : cli_fail(cli);
+	}
+	if (cli->settings.style != STYLE_HUMAN)
+		records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
-	buf_free(&text);
-	return err == ERR_NONE ? 0 : cli_fail(cli);
+	return status;
 }
 
 static void plan_job(const void *arg, uint64_t index, struct arena *scratch, struct rec_job_spec *ret_spec)
@@ -74,11 +105,28 @@ static void plan_job(const void *arg, uint64_t index, struct arena *scratch, str
 	dagline_job(arg, index, &defaults, scratch, ret_spec);
 }
 
+static enum err plan_graph(struct cli *cli, struct buf *text, struct pipeline *ret)
+{
+	const struct invocation *invocation = cli->invocation;
+	const char *line = option_value(invocation, OPT_plan_expression);
+
+	if (line == NULL && invocation->arg_count == 0) {
+		error_set(&cli->error, ERR_USAGE, "titan plan needs a pipeline");
+		return error_next(&cli->error, "titan plan FILE, or: titan plan -e 'DAG'");
+	}
+	if (line == NULL)
+		return load_pipeline(cli, strcmp(invocation->args[0], "-") == 0 ? LOAD_STDIN : invocation->args[0],
+				     OPT_plan_param, NULL, text, ret);
+	if (invocation->arg_count > 0)
+		return error_set(&cli->error, ERR_USAGE, "titan plan shows a FILE or the line of -e, not both");
+	return load_line(cli, slice_str(line), "-e", NULL, &ret->dag);
+}
+
 int cmd_plan(struct cli *cli)
 {
-	struct pipeline pipeline;
+	struct pipeline pipeline = { 0 };
 	struct buf text = { 0 };
-	enum err err = load_pipeline(cli, cli->invocation->args[0], OPT_plan_param, NULL, &text, &pipeline);
+	enum err err = plan_graph(cli, &text, &pipeline);
 
 	if (err == ERR_NONE) {
 		struct graph_source source = { .count = pipeline.dag.job_count, .job_cb = plan_job, .arg = &pipeline.dag };

@@ -99,12 +99,7 @@ static enum err lines_source(struct cli *cli, struct buf *input, struct job_line
 static enum err dag_source(struct cli *cli, const struct dag_old *old, struct slice text, const char *what,
 			   struct dag_source *source)
 {
-	struct dag_spot spot;
-	enum err err = dagline_parse_into(text, old, &cli->arena, &source->dag, &spot, &cli->error);
-
-	if (err != ERR_NONE && spot.len > 0)
-		load_explain(cli, text, what, &spot);
-	return err;
+	return load_line(cli, text, what, old, &source->dag);
 }
 
 /* ---- printing the result ---- */

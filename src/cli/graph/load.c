@@ -125,39 +125,82 @@ static bool given_twice(struct cli *cli, struct slice_list given)
 	return false;
 }
 
-enum err load_text(struct cli *cli, const char *path, struct slice text, struct slice_list given,
-		   const struct dag_old *old, struct pipeline *ret)
+/*
+ * Print the faults. A single one without a place in the text is left in cli->error, so that the caller can tell where the
+ * parameters come from.
+ */
+static enum err tell_faults(struct cli *cli, const char *path, struct slice text, const struct dag_faults *faults)
 {
-	struct dag_spot spot;
-	enum err err = pipeline_parse_into(text, given, old, &cli->arena, ret, &spot, &cli->error);
+	enum err code = faults->at[0].error.code;
 
-	if (err == ERR_NONE) {
-		ret->name = ret->name.len ? ret->name : name_of_file(path);
-	} else if (spot.len > 0) {
-		load_explain(cli, text, path, &spot);
-	} else {
-		struct error why = cli->error;
+	if (strcmp(path, LOAD_STDIN) == 0)
+		path = "standard input";
+	for (size_t i = 0; i < faults->count; i++) {
+		const struct dag_fault *fault = &faults->at[i];
 
-		error_set(&cli->error, why.code, "%s: %s", path, why.text);
+		cli->error = fault->error;
+		if (fault->spot.len > 0) {
+			load_explain(cli, text, path, &fault->spot);
+			continue;
+		}
+		error_set(&cli->error, fault->error.code, "%s: %s", path, fault->error.text);
+		error_next(&cli->error, "%s", fault->error.next);
+		if (faults->count == 1)
+			return code;
+		cli_fail(cli);
+		cli->error.text[0] = '\0';
 	}
-	return err;
+	if (faults->left_out > 0)
+		cli_note(cli, "%s has %zu more error%s", path, faults->left_out, faults->left_out == 1 ? "" : "s");
+	cli->error.code = code;
+	return code;
+}
+
+enum err load_line(struct cli *cli, struct slice line, const char *what, const struct dag_old *old, struct dagline *ret)
+{
+	struct dag_faults faults;
+	enum err err = dagline_read(line, old, &cli->arena, ret, &faults);
+
+	return err == ERR_NONE ? err : tell_faults(cli, what, line, &faults);
+}
+
+enum err load_source(struct cli *cli, const char *path, const struct pipeline_source *source, struct pipeline *ret)
+{
+	struct dag_faults faults;
+	enum err err = pipeline_read(source, &cli->arena, ret, &faults);
+
+	if (err != ERR_NONE)
+		return tell_faults(cli, path, source->text, &faults);
+	ret->name = ret->name.len ? ret->name : name_of_file(path);
+	return ERR_NONE;
+}
+
+static enum err load_given(struct cli *cli, const char *path, enum option_id param, struct pipeline_source *source,
+			   struct pipeline *ret)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct slice_list *given = &source->given;
+	enum err err;
+
+	given->at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(*given->at));
+	for (size_t i = 0; i < invocation->option_count; i++)
+		if (invocation->options[i].id == param)
+			given->at[given->n++] = slice_str(invocation->options[i].value);
+	if (given_twice(cli, *given))
+		return ERR_USAGE;
+	err = load_source(cli, path, source, ret);
+	return err == ERR_NONE ? load_subs(cli, path, source->text, ret) : err;
 }
 
 enum err load_pipeline_text(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
 			    struct slice text, struct pipeline *ret)
 {
-	const struct invocation *invocation = cli->invocation;
-	struct slice_list given = { 0 };
-	enum err err;
+	return load_given(cli, path, param, &(struct pipeline_source){ .text = text, .old = old }, ret);
+}
 
-	given.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(*given.at));
-	for (size_t i = 0; i < invocation->option_count; i++)
-		if (invocation->options[i].id == param)
-			given.at[given.n++] = slice_str(invocation->options[i].value);
-	if (given_twice(cli, given))
-		return ERR_USAGE;
-	err = load_text(cli, path, text, given, old, ret);
-	return err == ERR_NONE ? load_subs(cli, path, text, ret) : err;
+enum err load_check(struct cli *cli, const char *path, enum option_id param, struct slice text, struct pipeline *ret)
+{
+	return load_given(cli, path, param, &(struct pipeline_source){ .text = text, .check_only = true }, ret);
 }
 
 enum err load_pipeline(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,

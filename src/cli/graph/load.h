@@ -10,7 +10,13 @@
 #define LOAD_STDIN "/dev/stdin"          /* as a FILE argument: the session's standard input */
 
 enum err load_stdin(struct cli *cli, size_t max, struct buf *out);
-/* Like load_pipeline, with a text that was already read. path: the name to use in messages. */
+/* Read a file whole. path: a file, a named pipe, or LOAD_STDIN. */
+enum err load_file(struct cli *cli, const char *path, struct buf *text);
+/* Parse a graph on one line. what: its name in messages. Errors have been told when this returns. */
+enum err load_line(struct cli *cli, struct slice line, const char *what, const struct dag_old *old, struct dagline *ret);
+/* Check a pipeline that isn't run: its required parameters may be missing. Errors have been told when this returns. */
+enum err load_check(struct cli *cli, const char *path, enum option_id param, struct slice text, struct pipeline *ret);
+/* As load_pipeline, with a text that was already read. path: its name in messages. */
 enum err load_pipeline_text(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,
 			    struct slice text, struct pipeline *ret);
 /*

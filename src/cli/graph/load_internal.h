@@ -5,14 +5,12 @@
 
 #include "cli/graph/load.h"
 
-enum err load_file(struct cli *cli, const char *path, struct buf *text);
 /*
  * Parse this text as a pipeline. Errors in the text have already been printed on return, and cli->error has no text
  * then. For an error in a given parameter, cli->error has a text.
  */
-enum err load_text(struct cli *cli, const char *path, struct slice text, struct slice_list given,
-		   const struct dag_old *old, struct pipeline *ret);
-/* Load the pipelines that the jobs of this one name as their work. Errors have already been printed on return. */
+enum err load_source(struct cli *cli, const char *path, const struct pipeline_source *source, struct pipeline *ret);
+/* Load the pipelines that jobs of this one name as their work. Errors have been told when this returns. */
 enum err load_subs(struct cli *cli, const char *path, struct slice text, struct pipeline *pipeline);
 
 #endif

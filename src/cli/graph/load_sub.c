@@ -99,13 +99,15 @@ static enum err sub_size(struct cli *cli, const struct sub_link *link, const str
 static enum err sub_load(struct cli *cli, const struct sub_link *link, const struct dag_node *node, struct sub_link *file,
 			 uint64_t place, struct dag_sub *ret)
 {
+	struct pipeline_source source = { .text = file->text, .unknown = node->sub_unknown };
 	struct dag_node filled = *node;
 	struct pipeline pipeline;
 	enum err err;
 
 	if (node->matrix != NULL)
 		matrix_fill(node, place, &cli->arena, &filled);
-	err = load_text(cli, file->path, file->text, filled.sub_given, NULL, &pipeline);
+	source.given = filled.sub_given;
+	err = load_source(cli, file->path, &source, &pipeline);
 	if (err == ERR_NONE)
 		err = load_all(cli, file, &pipeline);
 	if (err != ERR_NONE) {
@@ -144,7 +146,7 @@ static enum err load_all(struct cli *cli, const struct sub_link *link, struct pi
 	enum err err = ERR_NONE;
 
 	for (size_t i = 0; i < pipeline->dag.node_count && err == ERR_NONE; i++)
-		if (pipeline->dag.nodes[i]->sub_path.len > 0)
+		if (pipeline->dag.nodes[i]->sub_path.len > 0 && !pipeline->dag.nodes[i]->sub_guessed)
 			err = node_load(cli, link, pipeline->dag.nodes[i]);
 	return err;
 }
