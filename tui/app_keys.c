@@ -56,7 +56,7 @@ static void find_next(struct app *app, int step)
 	bool found;
 
 	if (app->find_len == 0) {
-		app_notice(app, false, "nothing to find yet; / begins a search");
+		app_notice(app, false, "no search yet; / begins one");
 		return;
 	}
 	if (app->view == VIEW_DAG)
@@ -171,7 +171,7 @@ static void ask_about_jobs(struct app *app)
 	}
 	snprintf(target->title, sizeof target->title, "Cancel %zu %s of run %" PRIu64 "?%s", target->count,
 		target->count == 1 ? "job" : "jobs", target->run,
-		target->count == CANCEL_MOST ? " (no more can be cancelled at once)" : "");
+		target->count == CANCEL_MOST ? " (at most this many can be cancelled at once)" : "");
 	app->overlay = OVERLAY_CONFIRM;
 }
 
@@ -270,7 +270,7 @@ static void open_selected(struct app *app, bool log)
 		return;
 	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {
 		if (log)
-			app_notice(app, false, "a group has no log of its own; f unfolds it");
+			app_notice(app, false, "a group of jobs has no log; f unfolds the group");
 		else
 			dag_fold(app);
 		return;

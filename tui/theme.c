@@ -43,7 +43,7 @@ const struct state_info *theme_worker(enum worker_state state)
 		COLOUR_YELLOW,
 		ATTR_UNDERLINE,
 		KIND_HOLDS,
-		"it is silent; its lease is over",
+		"the worker is silent; its lease is over",
 	};
 	static const struct state_info lost = {
 		"lost",
@@ -53,7 +53,7 @@ const struct state_info *theme_worker(enum worker_state state)
 		COLOUR_RED,
 		ATTR_UNDERLINE,
 		KIND_TERMINAL,
-		"it is lost; its jobs were given to others",
+		"the worker is lost; others got its jobs",
 	};
 
 	switch (state) {

@@ -302,7 +302,7 @@ void dag_fold(struct app *app)
 		return;
 	node = &dag->fold.nodes[row->node];
 	if (node->group == 0) {
-		app_notice(app, false, "nothing to fold: there are fewer than %d similar jobs", FOLD_MIN + 1);
+		app_notice(app, false, "nothing to fold: fewer than %d jobs are similar", FOLD_MIN + 1);
 		return;
 	}
 	if (node->folded)

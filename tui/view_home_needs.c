@@ -124,7 +124,7 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 	}
 	if (worker->state == WORKER_UP) {
 		pane_printf(pane, x, y, plain, "%" PRIu64 " killed %s", worker->stuck,
-			worker->stuck == 1 ? "job lives on, and keeps its slot" : "jobs live on, and keep their slots");
+			worker->stuck == 1 ? "job still has a process in its slot" : "jobs still have processes in their slots");
 		return;
 	}
 	pane_printf(pane, x, y, plain, "last heard at %s  %" PRIu64 " jobs %s",

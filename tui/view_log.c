@@ -30,7 +30,7 @@ void log_open(struct app *app, uint32_t index)
 	const struct tui_job *job = &graph->jobs[index];
 
 	if (job->epoch == 0) {
-		app_notice(app, false, "no log yet: the job has not been given to a worker");
+		app_notice(app, false, "no log yet: no worker has got the job");
 		return;
 	}
 	log_free(&app->log);

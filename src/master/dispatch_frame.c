@@ -42,7 +42,7 @@ static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opco
 	if (allowance != ALLOWED_NOT)
 		return false;
 	role_words(session->roles, &has);
-	error_set(&error, ERR_DENIED, "%s may not do this with the role %s", session->principal.name, buf_cstr(&has));
+	error_set(&error, ERR_DENIED, "%s may not send this request with the role %s", session->principal.name, buf_cstr(&has));
 	error_next(&error, "man titan-protocol");
 	session_refuse(in->session, id, &error);
 	buf_free(&has);
@@ -176,8 +176,8 @@ static enum err on_query(struct incoming_frame *in)
 	if (msg.what == QUERY_RUNS)
 		msg.job = msg.name;
 	if (msg.by.len > LIMIT_NAME_MAX_LEN || msg.verb.len > LIMIT_NAME_MAX_LEN)
-		error_set(&error, ERR_INVALID, "by and verb have at most %d bytes", LIMIT_NAME_MAX_LEN);
-	if (error.code != ERR_NONE || name_too_long(msg.job, &error) || sight_refuses(in->session, &msg, &error)) {
+		error_set(&error, ERR_INVALID, "by and verb may have at most %d bytes", LIMIT_NAME_MAX_LEN);
+	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
@@ -260,7 +260,7 @@ static void end_without_room(const struct incoming_frame *in, const struct msg_s
 		return;
 	}
 	session_send(in->session, OP_OK, &ok);
-	master_end(in->master, "told to end, while the disk of the store is full");
+	master_end(in->master, "a client told the master to end while the disk of the store was full");
 }
 
 static enum err on_progress(struct incoming_frame *in)
@@ -274,11 +274,11 @@ static enum err on_progress(struct incoming_frame *in)
 		return err;
 	error.code = ERR_NONE;
 	if (in->session->caller.job == 0)
-		error_set(&error, ERR_DENIED, "only a job can say how far it is");
+		error_set(&error, ERR_DENIED, "only a job can report its progress");
 	else if (msg.done > (msg.total > 0 ? msg.total : LIMIT_PROGRESS_WHOLE) || msg.total >= INT64_MAX)
-		error_set(&error, ERR_INVALID, "more than the whole is done");
+		error_set(&error, ERR_INVALID, "the progress is larger than its total");
 	else if (msg.text.len > LIMIT_PROGRESS_MAX)
-		error_set(&error, ERR_TOO_LARGE, "the text may have at most %d bytes", LIMIT_PROGRESS_MAX);
+		error_set(&error, ERR_TOO_LARGE, "the text of a progress may have at most %d bytes", LIMIT_PROGRESS_MAX);
 	if (error.code != ERR_NONE) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
@@ -414,7 +414,7 @@ static void refuse_output(struct peer_session *session, const struct buf *refuse
 		.items = { (struct rec_credit *)(void *)refused->data, refused->len / sizeof(struct rec_credit) },
 	};
 
-	log_warn_limited("worker %llu sent output of %zu attempts that it doesn't have: refused",
+	log_warn_limited("refused output of worker %llu for %zu attempts that this worker doesn't have",
 		 (unsigned long long)view_worker_on(session->master->core, session->id), msg.items.n);
 	session->master->stats.refused_frames++;
 	session_send(session, OP_CREDIT, &msg);
@@ -453,7 +453,7 @@ static enum err on_error(struct incoming_frame *in)
 
 	if (err != ERR_NONE)
 		return err;
-	log_warn_limited("connection %llu reported an error: %.*s", (unsigned long long)in->session->id,
+	log_warn_limited("the other side of connection %llu reported an error: %.*s", (unsigned long long)in->session->id,
 			 (int)(msg.text.len < SAID_MAX ? msg.text.len : SAID_MAX), (const char *)msg.text.data);
 	in->session->closing = true;
 	conn_close(in->session->conn);

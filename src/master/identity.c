@@ -45,7 +45,7 @@ void principal_own(struct principal *ret)
 enum err principal_of(const struct identity *identity, const struct people *people, struct principal *ret, struct error *error)
 {
 	if (identity->kind != IDENTITY_USER)
-		return error_set(error, ERR_DENIED, "this master knows no key '%s'", identity->key);
+		return error_set(error, ERR_DENIED, "this master has no token '%s'", identity->key);
 	for (size_t i = 0; i < people->count; i++) {
 		const struct person *person = &people->at[i];
 

@@ -49,7 +49,7 @@ static void cut(struct peer_session *session)
 {
 	struct error error;
 
-	error_set(&error, ERR_BUSY, "the client left %zu bytes of answers unread while others waited for memory",
+	error_set(&error, ERR_BUSY, "the client left %zu bytes of answers unread while other clients waited for memory",
 		  session_queued(session));
 	log_info_limited("connection %llu is closed: %s", (unsigned long long)session->id, error.text);
 	session->master->stats.askers_cut++;

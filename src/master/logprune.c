@@ -137,8 +137,7 @@ static void removed(struct logprune *prune, int result)
 	struct prune_work *work = prune->first;
 
 	if (result < 0)
-		log_warn_limited("can't remove the logs of run %" PRIu64 ": %s (the next prune and the next start "
-			"try again)", work->run,
+		log_warn_limited("can't remove the logs of run %" PRIu64 ": %s (the master tries again at its next prune or start)", work->run,
 			 strerror(-result));
 	prune->done[prune->done_count++] = (struct log_size){ .run = work->run, .bytes = work->bytes, .failed = result < 0 };
 	work_next(prune);

@@ -11,7 +11,7 @@ void logread_refuse(struct log_answer *reply, const struct msg_log_read *read, i
 	struct msg_error msg = { .id = read->id };
 
 	if (result == -EINVAL)
-		error_set(&error, ERR_INVALID, "no record of the log begins at offset %llu; begin at 0",
+		error_set(&error, ERR_INVALID, "no record of the log begins at offset %llu; read from offset 0",
 			  (unsigned long long)read->offset);
 	else if (result == -EBADMSG)
 		error_set(&error, ERR_DAMAGED, "the log of job %llu of run %llu is damaged: the index at the end of "

@@ -73,7 +73,7 @@ void file_complain(struct file *file, int result, const char *what)
 	if (!file->complained)
 		log_error_limited("%s the log of job %llu of run %llu: %s; %s", what, (unsigned long long)file->log.job,
 				  (unsigned long long)file->log.run, strerror(-result),
-				  file->log.stuck ? "the job waits until this is over" : "the lost bytes are counted");
+				  file->log.stuck ? "the job waits until the log can be written again" : "the master counts the lost bytes");
 	file->complained = true;
 }
 

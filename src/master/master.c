@@ -69,7 +69,7 @@ void master_serve(struct master *master)
 	}
 	master->listener = listener_new(master->loop, fd, master, session_accept_cb);
 	if (remote_open(master, &master->failure) != ERR_NONE) {
-		master_end(master, "an address to listen on can't be used");
+		master_end(master, "the master can't listen at an address");
 		return;
 	}
 	master->serving = true;

@@ -151,7 +151,7 @@ static void clock_arm(const struct master *master)
 	struct itimerspec far = { .it_value.tv_sec = INT32_MAX };
 
 	if (timerfd_settime(master->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL) < 0)
-		log_warn("a change of the wall clock will be noticed late: %s", strerror(errno));
+		log_warn("the master will notice a change of the wall clock late: %s", strerror(errno));
 }
 
 static void clock_cb(struct ev_loop *loop, struct ev_io *watcher, int events)
@@ -163,7 +163,7 @@ static void clock_cb(struct ev_loop *loop, struct ev_io *watcher, int events)
 	(void)events;
 	if (read(master->clock_fd, &times, sizeof(times)) < 0 && errno == EAGAIN)
 		return;
-	log_info("the wall clock was set");
+	log_info("somebody set the wall clock");
 	clock_arm(master);
 	master_stay_awake(master);
 }
@@ -191,7 +191,7 @@ static void end_late_cb(struct ev_loop *loop, struct ev_timer *timer, int events
 		ev_break(loop, EVBREAK_ALL);
 		return;
 	}
-	log_warn("workers are still connected; the master ends without them");
+	log_warn("workers are still connected; the master ends without waiting for them");
 	master->end_workers = false;
 	master_stay_awake(master);
 }

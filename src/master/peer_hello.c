@@ -118,21 +118,19 @@ enum err on_hello(struct incoming_frame *in)
 	if (session->stage != SESSION_NEW)
 		return error_set(in->error, ERR_NOT_EXPECTED, "HELLO was sent twice on this connection");
 	if (msg.version != PROTOCOL_VERSION)
-		return error_set(in->error, ERR_VERSION, "the other side speaks version %llu of the protocol; this "
-			"master speaks version %d",
+		return error_set(in->error, ERR_VERSION, "the client or worker speaks version %llu of the protocol; this master speaks version %d",
 				 (unsigned long long)msg.version, PROTOCOL_VERSION);
 	if (msg.kind != PEER_CLIENT && msg.kind != PEER_WORKER)
 		return error_set(in->error, ERR_INVALID, "HELLO names an unknown kind of peer: %llu",
 				 (unsigned long long)msg.kind);
 	if (session->caller.job != 0 && msg.kind != PEER_CLIENT)
-		return error_set(in->error, ERR_DENIED, "a job can't become a worker through the connection of its "
-			"own worker");
+		return error_set(in->error, ERR_DENIED, "a job can't connect as a worker through its own worker");
 	if (session->remote && remote_know(session, in->error) != ERR_NONE)
 		return in->error->code;
 	/* A token has one use: a worker's token opens no client, and a person's makes no worker. */
 	if (session->remote && (msg.kind == PEER_WORKER) != (session->principal.roles == ROLES_WORKER))
 		return error_set(in->error, ERR_DENIED, "token %s is %s", session->token,
-				 msg.kind == PEER_WORKER ? "a person's and makes no worker" : "a worker's and opens no client");
+				 msg.kind == PEER_WORKER ? "a person's, so a worker can't connect with it" : "a worker's, so a client can't connect with it");
 	session->kind = (enum peer_kind)msg.kind;
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
 	if (session->kind == PEER_CLIENT) {

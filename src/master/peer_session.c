@@ -187,7 +187,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 	if (session->stage != SESSION_OPEN)
 		master->unauthenticated[session->remote]--;
 	if (session->remote && session->token[0] == '\0')
-		log_info_limited("a connection from %s ended before it showed a token%s%s", session->peer, why ? ": " : "",
+		log_info_limited("a connection from %s ended before the handshake with a token was complete%s%s", session->peer, why ? ": " : "",
 				 why ? why->text : "");
 	map_remove(&master->sessions, session->id);
 	publish_forget(master, session->id);
@@ -221,13 +221,13 @@ static void turn_away(int fd)
 	struct buf frame = { 0 };
 	struct msg_error busy = {
 		.code = ERR_BUSY,
-		.text = slice_str("the master has as many connections as is allowed"),
+		.text = slice_str("the master already has the highest number of connections"),
 	};
 
 	message_encode(&frame, OP_ERROR, &busy);
 	/* Send what the socket takes at once, without waiting: for a refused connection that is enough. */
 	if (send(fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("a refused connection couldn't be told why: %s", strerror(errno));
+		log_debug("can't send the reason to a refused connection: %s", strerror(errno));
 	buf_free(&frame);
 	close(fd);
 }
@@ -250,7 +250,7 @@ static void evict_oldest_pending(struct master *master, bool remote)
 	}
 	if (!oldest)
 		return;
-	error_set(&error, ERR_BUSY, "closed to make room: other connections wait to send HELLO");
+	error_set(&error, ERR_BUSY, "the master closed this connection, which sent no HELLO, to make room for others");
 	session_fail(oldest, &error);
 }
 
@@ -308,7 +308,7 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	/* The socket's directory keeps other users out, but the peer's user is checked nevertheless. */
 	result = conn_identity(session->conn, &identity);
 	if (result < 0)
-		error_system(&error, -result, "the system doesn't tell which user this connection belongs to");
+		error_system(&error, -result, "the system doesn't say which user opened this connection");
 	if (result < 0 || principal_of(&identity, &master->options.people, &session->principal, &error) != ERR_NONE)
 		session_fail(session, &error);
 	else if (master->options.as_of_ms != 0)

@@ -297,11 +297,11 @@ static void prune_asked(struct incoming_frame *in, const struct msg_prune *rule)
 	if (rule->keep > 0)
 		buf_addf(&words, ", all but %llu", (unsigned long long)rule->keep - 1);
 	if (rule->log_bytes > 0)
-		buf_addf(&words, ", until logs have %llu bytes", (unsigned long long)rule->log_bytes - 1);
+		buf_addf(&words, ", the oldest until all logs have %llu bytes", (unsigned long long)rule->log_bytes - 1);
 	if (rule->history_ms > 0)
-		buf_addf(&words, ", history older than %llu s", (unsigned long long)(rule->history_ms - 1) / 1000);
+		buf_addf(&words, ", events older than %llu s", (unsigned long long)(rule->history_ms - 1) / 1000);
 	if (rule->past_bytes > 0)
-		buf_addf(&words, ", what turns changed until it has %llu bytes", (unsigned long long)rule->past_bytes - 1);
+		buf_addf(&words, ", rows changed by turns until they have %llu bytes", (unsigned long long)rule->past_bytes - 1);
 	if (rule->acts_ms > 0)
 		buf_addf(&words, ", acts older than %llu s", (unsigned long long)(rule->acts_ms - 1) / 1000);
 	buf_add_str(&words, rule->dead ? ", with dead letters" : "");
@@ -318,7 +318,7 @@ enum err on_prune(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	if (msg.older_ms + msg.keep + msg.log_bytes + msg.history_ms + msg.past_ms + msg.past_bytes + msg.acts_ms == 0)
-		error_set(&error, ERR_INVALID, "give a rule of what to prune: by age, number or size");
+		error_set(&error, ERR_INVALID, "PRUNE needs at least one rule: by age, number or size");
 	else if (msg.older_ms > INT64_MAX / 2 || msg.history_ms > INT64_MAX / 2 || msg.keep > INT64_MAX ||
 		 msg.log_bytes > INT64_MAX || msg.past_ms > INT64_MAX / 2 || msg.acts_ms > INT64_MAX / 2)
 		error_set(&error, ERR_INVALID, "a pruning rule has a number that is too large");

@@ -137,8 +137,7 @@ enum err publish_subscribe(struct peer_session *session, const struct msg_subscr
 	size_t count = 0;
 
 	if (msg->what != QUERY_RUNS && msg->what != QUERY_JOBS)
-		return error_set(error, ERR_INVALID, "only runs, or the jobs of one run, can be subscribed to; not "
-			"number %llu",
+		return error_set(error, ERR_INVALID, "SUBSCRIBE: what must be RUNS or JOBS, not %llu",
 				 (unsigned long long)msg->what);
 	for (sub = master->publisher->subs; sub; sub = sub->next) {
 		if (sub->conn == session->id && sub->id == msg->id)

@@ -31,7 +31,7 @@ void quiet_give_back(struct master *master)
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
-	log_info("unused memory was given back to the system in %lld ms", (long long)((clock_mono_ns() - began_ns) / NS_PER_MS));
+	log_info("the master gave unused memory back to the system in %lld ms", (long long)((clock_mono_ns() - began_ns) / NS_PER_MS));
 }
 
 static void quiet_cb(struct ev_loop *loop, struct ev_timer *timer, int events)

@@ -87,10 +87,9 @@ static enum err may_open(const struct peer_session *session, const struct caller
 		of_job += relay->caller.job == caller->job;
 	}
 	if (of_worker >= LIMIT_RELAY_WORKER_MAX || of_job >= LIMIT_RELAY_JOB_MAX)
-		return error_set(error, ERR_BUSY, "the jobs of this worker have as many connections as is allowed; "
-			"try again");
+		return error_set(error, ERR_BUSY, "the jobs of this worker already have the highest number of connections; try again");
 	if (worker == 0 || !view_may_report(master->core, worker, 0, caller->job, caller->epoch))
-		return error_set(error, ERR_STALE, "this attempt no longer belongs to the worker that sent this");
+		return error_set(error, ERR_STALE, "the worker that sent this message no longer has the attempt");
 	return view_caller(master->core, caller, &run, error);
 }
 

@@ -86,7 +86,7 @@ static bool find_key_cb(const char *identity, uint8_t ret_key[TLS_KEY_SIZE], voi
 	if (opened)
 		memcpy(ret_key, secret, TLS_KEY_SIZE);
 	else
-		log_warn_limited("token %s can't be used: titan.key isn't the key that sealed it", identity + 3);
+		log_warn_limited("token %s can't be used: it was encrypted with another titan.key than the present one", identity + 3);
 	OPENSSL_cleanse(secret, sizeof(secret));
 	return opened;
 }

@@ -52,7 +52,7 @@ static enum err check_query(const struct peer_session *session, const struct msg
 	case QUERY_EXPLAIN:
 		return own(session, msg->run, error);
 	case QUERY_NAMES:
-		return msg->run == 0 ? not_for_jobs("list the runs of the cluster", error) : own(session, msg->run, error);
+		return msg->run == 0 ? not_for_jobs("list all runs of the cluster", error) : own(session, msg->run, error);
 	default:
 		return not_for_jobs("ask about the cluster", error);
 	}
@@ -81,7 +81,7 @@ static enum err check(const struct peer_session *session, enum opcode op, const 
 		return own(session, msg->log_read.run, error);
 	case OP_ACT:
 		return msg->act.verb == ACT_CANCEL ? own(session, msg->act.run, error) :
-						     not_for_jobs("decide, settle, hold or retry anything", error);
+						     not_for_jobs("decide, settle, hold or retry", error);
 	default:
 		return not_for_jobs("change the cluster", error);
 	}

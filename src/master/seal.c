@@ -23,12 +23,12 @@ static enum err key_read(int fd, const char *path, uint8_t ret_key[SEAL_KEY_SIZE
 	if (fstat(fd, &stat) < 0)
 		return error_system(error, errno, "can't look at %s", path);
 	if (stat.st_uid != getuid() || (stat.st_mode & 077) != 0) {
-		error_set(error, ERR_DENIED, "%s holds the key of all tokens, and others than its owner may use it", path);
+		error_set(error, ERR_DENIED, "%s holds the key that encrypts all tokens, but other users than its owner may read it", path);
 		return error_next(error, "chmod 600 %s", path);
 	}
 	if (read(fd, ret_key, SEAL_KEY_SIZE) != SEAL_KEY_SIZE || read(fd, &more, 1) != 0) {
 		error_set(error, ERR_DAMAGED, "%s is damaged: it must have %d bytes", path, SEAL_KEY_SIZE);
-		return error_next(error, "put it back from a copy; without it, remove it and replace all tokens");
+		return error_next(error, "restore the file from a copy; without a copy, remove the file and replace all tokens");
 	}
 	return ERR_NONE;
 }

@@ -140,7 +140,7 @@ static void give_up(struct squeeze *squeeze, struct squeezing *now, int result)
 	logfile_name(&now->from, TEMPORARY, temporary);
 	now->busy |= result == -EBUSY;
 	if (result < 0 && result != -ENOENT && result != -EBUSY && !now->complained) {
-		log_warn_limited("the log %s can't be compressed, and others of its run may not be either: %s", name, strerror(-result));
+		log_warn_limited("the log %s, and perhaps other logs of its run, can't be compressed: %s", name, strerror(-result));
 		now->complained = true;
 	}
 	if (now->to_fd >= 0)

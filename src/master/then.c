@@ -18,7 +18,7 @@ static void look_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 	master->then_idle = master->sessions.count == 0 ? master->then_idle + 1 : 0;
 	if (master->then_idle >= IDLE_LOOKS) {
 		ev_timer_stop(master->loop, timer);
-		master_end(master, "nobody asks about that time any more");
+		master_end(master, "no client asks about the earlier time any more");
 	}
 }
 

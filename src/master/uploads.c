@@ -82,8 +82,7 @@ static void expire(struct upload *upload, int64_t now_ns)
 {
 	struct error error;
 
-	error_set(&error, ERR_TIMEOUT, "the graph, which began %lld s ago, was dropped because no data came for %lld "
-		"s",
+	error_set(&error, ERR_TIMEOUT, "the master dropped the graph, which began %lld s ago, because no data came for %lld s",
 		  (long long)((now_ns - upload->began_ns) / NS_PER_S), (long long)((now_ns - upload->moved_ns) / NS_PER_S));
 	uploads_refuse(upload, &error);
 }

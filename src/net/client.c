@@ -230,7 +230,7 @@ enum err client_receive(struct client *client, int timeout_ms, struct incoming *
 		if (err != ERR_NONE || client->in.len > had || client->ended)
 			continue;
 		if (timeout_ms == 0)
-			return error_set(error, ERR_PENDING, "nothing has been received from the master at %s",
+			return error_set(error, ERR_PENDING, "no message came from the master at %s",
 					 client->path);
 		err = wait_for(client, client->transport->read_want, until_ns, &ready, error);
 	}

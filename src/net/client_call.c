@@ -100,7 +100,7 @@ static enum err greet(struct client *client, const char *token, int64_t until_ns
 	if (frame.op == OP_ERROR)
 		return told(&frame, error);
 	if (frame.op != OP_WELCOME)
-		return error_set(error, ERR_NOT_EXPECTED, "%s answered HELLO with the unexpected message 0x%02x",
+		return error_set(error, ERR_NOT_EXPECTED, "the master at %s answered HELLO with the unexpected message 0x%02x",
 				 client->path, (unsigned)frame.op);
 	err = message_decode(OP_WELCOME, frame.body, &client->arena, &client->welcome, error);
 	if (err != ERR_NONE)

@@ -190,7 +190,7 @@ static void queued(struct conn *conn, size_t old_len)
 	if (conn->state == CONN_OPEN && conn->out.len > conn->max_queue) {
 		buf_cut(&conn->out, old_len);
 		count_queue(conn);
-		error_set(&error, ERR_BUSY, "%zu bytes are waiting for a peer that reads too slowly",
+		error_set(&error, ERR_BUSY, "%zu bytes wait to be sent to a client or worker that reads too slowly",
 			  conn->max_queue);
 		conn_fail(conn, &error);
 		return;
@@ -297,7 +297,7 @@ static bool received(struct conn *conn, uint8_t *place, ssize_t got)
 		return false;
 	}
 	if (got <= 0) {
-		error_set(&error, ERR_FRAME, "the peer closed the connection in the middle of a frame");
+		error_set(&error, ERR_FRAME, "the other side closed the connection in the middle of a frame");
 		conn_kill(conn, conn->in.len > 0 ? &error : NULL);
 		return false;
 	}

@@ -145,8 +145,8 @@ static enum err unreachable(const char *address, int result, struct error *error
 	if (result == -EINTR)
 		return error_set(error, ERR_INTERRUPTED, "interrupted while connecting to %s", address);
 	error_set(error, ERR_UNREACHABLE, "no master answers at %s: %s", address, strerror(-result));
-	return error_next(error, result == -ECONNREFUSED ? "start it there with: titan up --listen ADDRESS"
-							 : "look at the network and its firewalls");
+	return error_next(error, result == -ECONNREFUSED ? "start the master there with: titan up --listen ADDRESS"
+							 : "look for a fault or a firewall in the network");
 }
 
 enum err dial(const char *address, int64_t until_ns, int *ret_fd, struct error *error)
@@ -233,5 +233,5 @@ enum err listen_at(const char *address, int *ret_fd, char ret_bound[ADDRESS_MAX]
 	}
 	freeaddrinfo(list);
 	error_system(error, -result, "can't listen on %s", address);
-	return error_next(error, result == -EADDRINUSE ? "ss -ltnp shows which program has the port" : "ip addr shows the addresses of this machine");
+	return error_next(error, result == -EADDRINUSE ? "ss -ltnp shows which program listens on the port" : "ip addr shows the addresses of this machine");
 }

@@ -66,8 +66,8 @@ enum err key_parse(struct slice text, const char *what, struct key *ret, struct 
 	ret->identity[id.len + 3] = '\0';
 	return ERR_NONE;
 bad:
-	error_set(error, ERR_INVALID, "%s holds no key: a key is one line of the form t1:ID:SECRET", what);
-	return error_next(error, "titan token add NAME --role ROLE, at the master, makes one");
+	error_set(error, ERR_INVALID, "%s contains no token: a token is one line of the form t1:ID:SECRET", what);
+	return error_next(error, "titan token add NAME --role ROLE, on the master's machine, makes a token");
 }
 
 void key_write(const struct key *key, struct buf *out)

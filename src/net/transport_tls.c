@@ -61,19 +61,19 @@ struct tls {
 };
 
 static const struct transport_fault fault_key = {
-	ERR_DENIED, "the key was refused: it is unknown, expired, removed, or the wrong one for its name"
+	ERR_DENIED, "the other side refused the token: it is unknown, expired or removed, or its secret is wrong"
 };
 static const struct transport_fault fault_certificate = {
-	ERR_DENIED, "the other side showed a certificate instead of proving that it knows the key"
+	ERR_DENIED, "the other side sent a certificate instead of proving that it has the token's secret"
 };
 static const struct transport_fault fault_foreign = {
-	ERR_FRAME, "the other side doesn't speak TLS 1.3 with a key of titan; is it the right address?"
+	ERR_FRAME, "the other side doesn't speak TLS 1.3 with tokens of titan; is the address right?"
 };
 static const struct transport_fault fault_cut = {
-	ERR_UNREACHABLE, "the connection was cut: it ended without the other side saying so"
+	ERR_UNREACHABLE, "the connection was cut: it ended without the closing message of TLS"
 };
 static const struct transport_fault fault_damaged = {
-	ERR_FRAME, "the bytes that arrived were changed on the way, or aren't TLS"
+	ERR_FRAME, "the received bytes were changed on the way, or aren't TLS"
 };
 
 static struct tls *tls_of(const struct transport *transport)
@@ -506,7 +506,7 @@ enum err transport_tls_connect(int fd, const char *identity, const uint8_t key[T
 	if (!context || !is_identity((const unsigned char *)identity, strlen(identity))) {
 		SSL_CTX_free(context);
 		close(fd);
-		return context ? error_set(error, ERR_INVALID, "a key's name has 1 to %d printable characters without spaces",
+		return context ? error_set(error, ERR_INVALID, "the id of a token must have 1 to %d printable characters without spaces",
 					   IDENTITY_KEY_MAX)
 			       : error_set(error, ERR_INTERNAL, "OpenSSL can't do TLS 1.3 with keys: %s",
 					   ERR_reason_error_string(ERR_get_error()));

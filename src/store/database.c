@@ -64,7 +64,7 @@ enum err database_prepare(struct database *database, const char *sql, sqlite3_st
 	if (sqlite3_prepare_v3(database->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_statement, NULL) !=
 	    SQLITE_OK)
 		return database_error(database, ERR_STORE_TRUST, error,
-				      "its tables differ from those that this titan writes");
+				      "the tables of the store differ from those that this version of titan writes");
 	return ERR_NONE;
 }
 
@@ -166,7 +166,7 @@ static enum err check_identity(struct database *database, bool *ret_empty, struc
 		return error_next(error, "titan version");
 	}
 	if (version < 1) {
-		error_set(error, ERR_VERSION, "the store %s has version %d, which no titan wrote", database->path, version);
+		error_set(error, ERR_VERSION, "the store %s has version %d, which no version of titan writes", database->path, version);
 		return store_hint(database->path, error);
 	}
 	database->version = version;

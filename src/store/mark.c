@@ -80,8 +80,7 @@ enum err mark_agrees(const char *database_path, uint64_t turn, struct error *err
 
 	if (err != ERR_NONE || acknowledged <= turn)
 		return err;
-	error_set(error, ERR_STORE_TRUST, "the store %s ends with turn %" PRIu64 ", but turn %" PRIu64 " was "
-		"acknowledged: the store or its write-ahead log was damaged, emptied or replaced", database_path, turn, acknowledged);
+	error_set(error, ERR_STORE_TRUST, "the store %s ends with turn %" PRIu64 ", but turn %" PRIu64 " was acknowledged: somebody damaged, emptied or replaced the store or its write-ahead log", database_path, turn, acknowledged);
 	if (turn == 0)                   /* an empty store has no turns, so it can't have those up to the mark */
 		return store_hint(database_path, error);
 	return error_next(error, "titan restore FILE with a backup; or, to go on without the lost turns, titan "

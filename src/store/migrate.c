@@ -73,8 +73,7 @@ enum err database_check_tables(struct database *database, int version, struct er
 static enum err run(struct step *step, const char *sql)
 {
 	if (sqlite3_exec(step->database->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return database_error(step->database, ERR_STORE, step->error, "its tables can't be changed to this "
-			"version");
+		return database_error(step->database, ERR_STORE, step->error, "the tables of the store can't be changed to this version");
 	return ERR_NONE;
 }
 
@@ -254,7 +253,7 @@ static enum err name_backup(const struct database *database, char path[PATH_MAX]
 		if (lstat(path, &info) < 0 && errno == ENOENT)
 			return ERR_NONE;
 	}
-	return error_set(error, ERR_STORE, "%s: there are too many old copies beside it", database->path);
+	return error_set(error, ERR_STORE, "%s: there are too many old copies beside the store; remove some", database->path);
 }
 
 static enum err back_up(struct database *database, const char *path, struct error *error)

@@ -66,7 +66,7 @@ static int compare_befores_cb(const void *a, const void *b)
 
 static enum err unsound(const struct database *database, long long turn, struct error *error)
 {
-	return error_set(error, ERR_STORE_TRUST, "%s: what turn %lld changed can't be read", database->path, turn);
+	return error_set(error, ERR_STORE_TRUST, "%s: the changes of turn %lld can't be read", database->path, turn);
 }
 
 static bool entries_of(struct slice *body)
@@ -256,7 +256,7 @@ static enum err window_check(struct database *database, uint64_t turn, struct er
 	first = gap ? 0 : first;
 	if (err != ERR_NONE || turn >= (uint64_t)latest || (first > 0 && turn + 1 >= (uint64_t)first))
 		return err;
-	error_set(error, ERR_NOT_FOUND, "%s: the rows of turn %llu aren't kept: the first that are kept are those of turn %lld",
+	error_set(error, ERR_NOT_FOUND, "%s: the store doesn't keep the rows of turn %llu; the first turn that it keeps is %lld",
 		  database->path, (unsigned long long)turn, (long long)(first > 0 ? first - 1 : latest));
 	return error->code;
 }
@@ -415,9 +415,9 @@ enum err past_rewind(struct database *database, const struct store_moment *wante
 		if (err == ERR_NONE) {
 			char when[CLOCK_TEXT_SIZE];
 
-			error_set(error, ERR_NOT_FOUND, "that is before what is kept: the earliest time that can be shown is %s",
+			error_set(error, ERR_NOT_FOUND, "that time is too long ago: the earliest time that can be shown is %s",
 				  clock_format_utc(first_ms, when));
-			err = error_next(error, "titan --at with a later time; keep_past of titan.conf(5) says how long it is kept");
+			err = error_next(error, "give --at a later time; keep_past of titan.conf(5) says how far back titan can look");
 		}
 	}
 	if (err == ERR_NONE && wanted->turn != 0)

@@ -177,10 +177,9 @@ enum err read_check_letters(struct database *database, struct error *error)
 		const char *from, *what;
 	} checks[] = {
 		{ "SELECT job.job FROM job LEFT JOIN dead ON dead.job = job.job "
-		  "WHERE (job.flags & ?1) AND dead.job IS NULL LIMIT 1", "has no dead letter, but its row says that "
-		  	"it has one" },
+		  "WHERE (job.flags & ?1) AND dead.job IS NULL LIMIT 1", "has no dead letter, but the row of the job says that it has one" },
 		{ "SELECT job.job FROM dead CROSS JOIN job ON job.job = dead.job WHERE (job.flags & ?1) = 0 LIMIT 1",
-		  "has a dead letter, but its row says that it has none" },
+		  "has a dead letter, but the row of the job says that it has none" },
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -303,7 +303,7 @@ void store_close(struct store *store)
 	/* If this checkpoint fails, the next start repeats it: everything is in the log. */
 	if (database->begin &&
 	    database_checkpoint(database, full ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
-		log_warn("%s: the write-ahead log was not removed: %s", database->path, sqlite3_errmsg(database->handle));
+		log_warn("%s: SQLite didn't remove the write-ahead log: %s", database->path, sqlite3_errmsg(database->handle));
 	database_close(database);
 	mark_close(&store->mark);
 	ballast_free(&store->ballast);

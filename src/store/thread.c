@@ -175,7 +175,7 @@ static void complain(struct store *store, int result)
 	if (store->complained_ns != 0 && now_ns - store->complained_ns < COMPLAIN_NS)
 		return;
 	store->complained_ns = now_ns;
-	log_warn("%s: %s; nothing is acknowledged until there is disk space (trying again)", store->database.path,
+	log_warn("%s: %s; the master acknowledges nothing until there is disk space, and tries again", store->database.path,
 		 sqlite3_errstr(result));
 }
 

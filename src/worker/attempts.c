@@ -255,7 +255,7 @@ void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fau
 	attempt->wall_ms = 0;
 	/* Log one line for a series of refused starts; more would say the same. */
 	if (lack && (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS)) {
-		log_warn_limited("job %" PRIu64 " can't be started on this worker: %s; it goes back to the queue", attempt->job, strerror(fault));
+		log_warn_limited("job %" PRIu64 " can't be started on this worker: %s; the job goes back to the queue", attempt->job, strerror(fault));
 		keeper->refused_ns = keeper->now_ns;
 	}
 	attempt_ended(keeper, attempt, lack ? OUTCOME_REFUSED : OUTCOME_SPAWN, (uint64_t)fault);
@@ -345,7 +345,7 @@ void attempts_enforce_lease(struct keeper *keeper)
 	struct ledger_entry *entry;
 
 	while ((entry = ledger_overdue(keeper->ledger, keeper->now_ns))) {
-		log_warn_limited("job %" PRIu64 " was killed: without the master's lease it may not run", entry->job);
+		log_warn_limited("job %" PRIu64 " was killed, because the lease from the master ran out", entry->job);
 		attempts_stop(keeper, entry->job, entry->epoch, 0);
 	}
 }
@@ -415,7 +415,7 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	exited->log_max = attempt->log_max;
 	if (attempt->space) {
 		if (!drain_end(keeper, attempt))
-			log_error_limited("some output of job %" PRIu64 " was lost with its pipes", attempt->job);
+			log_error_limited("some output of job %" PRIu64 " was lost, because its pipes are gone", attempt->job);
 		/* Close the pipes first: another attempt may soon use the space. */
 		drain_close(keeper, attempt);
 		space_sizes(attempt->space, exited->sizes);

@@ -63,7 +63,7 @@ static void refuse(struct caller_entry *entry, const struct error *error)
 
 	message_encode(&frame, OP_ERROR, &msg);
 	if (send(entry->readable.fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_debug("a job's refused connection couldn't be told why: %s", strerror(errno));
+		log_debug("can't send the reason to a job whose connection was refused: %s", strerror(errno));
 	buf_free(&frame);
 	entry_free(entry);
 }
@@ -117,7 +117,7 @@ static enum err may_speak(const struct link *link, struct slice token, uint64_t 
 			"are allowed",
 				 LIMIT_RELAY_JOB_MAX);
 	if (!link->welcome)
-		return error_set(error, ERR_UNREACHABLE, "the worker isn't connected to the master at the moment");
+		return error_set(error, ERR_UNREACHABLE, "the job's worker isn't connected to the master at the moment");
 	return ERR_NONE;
 }
 
@@ -215,7 +215,7 @@ static void accept_cb(int fd, void *owner)
 	struct caller_entry *entry = mem_zalloc(sizeof(*entry)), *silent;
 	struct error error;
 
-	error_set(&error, ERR_BUSY, "the jobs of this worker have as many connections as is allowed; try again");
+	error_set(&error, ERR_BUSY, "the jobs of this worker already have the highest number of connections; try again");
 	entry->link = link;
 	ev_io_init(&entry->readable, readable_cb, fd, EV_READ);
 	ev_timer_init(&entry->hello_late, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);

@@ -148,13 +148,13 @@ static void keeper_ended(struct guardian *guardian, int status)
 		flock(guardian->lock_fd, LOCK_UN);
 		drop_ready(guardian, false);
 		if (guardian->orphans.n > 0)
-			log_info("%zu jobs are left running; their ends will be recorded for the next keeper", guardian->orphans.n);
+			log_info("%zu jobs are left running; the guardian records their ends for the next keeper", guardian->orphans.n);
 		return;
 	}
 	if (now_ns - guardian->started_ns >= LIVED_NS)
 		guardian->backoff_ns = 0;
 	guardian->restart_ns = now_ns + guardian->backoff_ns;
-	log_warn("the keeper ended with %s %d and left %zu jobs running; it is restarted in %d ms",
+	log_warn("the keeper ended with %s %d and left %zu jobs running; the guardian restarts it in %d ms",
 		 WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
 		 guardian->orphans.n, (int)(guardian->backoff_ns / NS_PER_MS));
 	guardian->backoff_ns = guardian->backoff_ns ? 2 * guardian->backoff_ns : BACKOFF_FIRST_NS;
@@ -199,7 +199,7 @@ static void pass_on(struct guardian *guardian, int number)
 	if (guardian->keeper > 0)
 		kill(guardian->keeper, number);
 	else if (guardian->ending)
-		log_info("%zu jobs are still running: this process stays until their ends are recorded", guardian->orphans.n);
+		log_info("%zu jobs are still running: the guardian stays until it has recorded their ends", guardian->orphans.n);
 }
 
 /* Wait for a signal, or for the time at which a failed record or restart is tried again. */
@@ -299,7 +299,7 @@ static void take_place(struct guardian *guardian, int lock_fd)
 	struct worker_options options = guardian->options;
 
 	log_init("guardian", LOG_LEVEL_INFO);
-	log_warn("the guardian was killed, so its keeper takes its place");
+	log_warn("the guardian was killed, so the keeper starts a new one");
 	*guardian = (struct guardian){ .options = options, .dir_fd = -1, .lock_fd = lock_fd,
 				       .again = true };
 	drop_ready(guardian, true);

@@ -63,7 +63,7 @@ bool renew_resume(struct guardian *guardian)
 	guardian->again = true;
 	/* The descriptor belonged to the old version; its number may be another file by now. */
 	guardian->options.ready_fd = -1;
-	log_info("the guardian was replaced by the installed version; its keeper is process %d", keeper);
+	log_info("the guardian runs the newly installed version of titan; its keeper is process %d", keeper);
 	return true;
 }
 

@@ -74,7 +74,7 @@ void home_sign(int lock_fd)
 		return;
 	len = snprintf(text, sizeof(text), "%d %" PRId64 "\n", (int)getpid(), stat.begun_ns);
 	if (ftruncate(lock_fd, 0) < 0 || pwrite(lock_fd, text, (size_t)len, 0) != len)
-		log_warn("can't write to the worker's lock file: %s; titan down won't be able to end the worker", strerror(errno));
+		log_warn("can't write to the worker's lock file: %s; titan down can't end this worker", strerror(errno));
 }
 
 int home_mark(int dir_fd, char ret_mark[HOME_MARK_SIZE])

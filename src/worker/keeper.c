@@ -219,10 +219,10 @@ static void read_signals(struct keeper *keeper)
 
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(infos[0]); i++)
 		if (infos[i].ssi_signo == SIGTERM) {
-			log_info("told to end; %u jobs are running and are left running where possible", ledger_running(keeper->ledger));
+			log_info("the worker was told to end; it leaves %u running jobs running where possible", ledger_running(keeper->ledger));
 			attempts_leave(keeper, LIMIT_STOP_GRACE_MS);
 		} else if (infos[i].ssi_signo == SIGINT) {
-			log_info("told to end with its jobs; %u are running", ledger_running(keeper->ledger));
+			log_info("the worker was told to end together with its jobs; %u are running", ledger_running(keeper->ledger));
 			attempts_quit(keeper, LIMIT_STOP_GRACE_MS);
 		} else if (infos[i].ssi_signo == SIGHUP) {
 			check_guardian(keeper);
@@ -320,7 +320,7 @@ static void write_spool(struct keeper *keeper)
 		spool_note(keeper->spool, keeper->ended_count,
 			   entry ? ((struct attempt *)entry->owner)->ended_no : keeper->ended_count + 1);
 	if (result < 0 && !keeper->spool_failing)
-		log_error("can't write the spool: %s; results are kept only in memory", strerror(-result));
+		log_error("can't write the worker's spool: %s; the worker keeps results only in memory", strerror(-result));
 	keeper->spool_failing = result < 0;
 	if (result == 0)
 		spaces_rested(keeper->spaces);
@@ -364,7 +364,7 @@ static void serve(struct keeper *keeper)
 		attempts_start(keeper);
 	}
 	if (keeper->count > 0 && keeper->quitting)
-		log_warn("ending; %zu attempts or results are left for the next keeper", keeper->count);
+		log_warn("the keeper ends; %zu attempts or results are left for the next keeper", keeper->count);
 }
 
 void worker_log_to_file(const struct worker_options *options)

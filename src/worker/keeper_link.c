@@ -256,7 +256,7 @@ static int read_messages(struct keeper *keeper)
 void keeper_link_died(struct keeper *keeper)
 {
 	if (!keeper->quitting)
-		log_warn("the link has ended and is started again");
+		log_warn("the link has ended; the keeper starts it again");
 	/* Messages that the link had sent before it died still count, acknowledgements above all. */
 	if (keeper->link.fd >= 0)
 		read_messages(keeper);

@@ -262,15 +262,14 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 	 */
 	if (!keeper_answers(link)) {
 		if (!link->keeper_silent)
-			log_warn("the keeper (process %" PRIu64 ") doesn't respond: no heartbeats are sent until it "
-				"does",
+			log_warn("the keeper (process %" PRIu64 ") doesn't respond: the link sends no heartbeats until it does",
 				 link->keeper_pid);
 		link->keeper_silent = true;
 		link->beat_owed = link->welcome;
 		return;
 	}
 	if (link->welcome ? now_ns - link->echo_ns > link->lease_ns : now_ns - link->hello_ns > WELCOME_NS) {
-		log_warn("the master sends nothing; reconnecting");
+		log_warn("the master sends nothing; the link connects again");
 		link->welcome = false;
 		conn_close(link->conn);
 		return;

@@ -41,7 +41,7 @@ static struct attempt *enter(struct keeper *keeper, uint64_t job, uint64_t epoch
 
 	if (ledger_assign(keeper->ledger, job, epoch, false, attempt, &attempt->entry) == LEDGER_TAKEN)
 		return attempt;
-	log_warn("the spool names attempt %" PRIu64 " of job %" PRIu64 " twice, or too late", epoch, job);
+	log_warn("the spool names attempt %" PRIu64 " of job %" PRIu64 " twice, or after a later attempt", epoch, job);
 	attempt_free(keeper, attempt);
 	return NULL;
 }
@@ -153,7 +153,7 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 
 	memset(&record, 0, sizeof(record));
 	if (type < SPOOL_LIFE || type > SPOOL_GONE || (body.len != sizes[type] && !is_older(type, body.len))) {
-		log_warn("the spool has an unknown record (kind %d, %zu bytes), which is skipped", (int)type, body.len);
+		log_warn("the spool has an unknown record (kind %d, %zu bytes); the keeper skips it", (int)type, body.len);
 		return;
 	}
 	memcpy(&record, body.data, body.len);
@@ -221,7 +221,7 @@ static void kill_undead(struct keeper *keeper, const struct attempt *attempt, in
 		close(member);
 	}
 	if (poll(&gone, 1, SWEEP_ROUNDS * (int)(SWEEP_WAIT_NS / NS_PER_MS)) <= 0)
-		log_error("job %" PRIu64 " outlived its keeper and can't be killed", attempt->job);
+		log_error("job %" PRIu64 " outlived the earlier keeper and can't be killed", attempt->job);
 	close(pidfd);
 }
 

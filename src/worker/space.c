@@ -260,8 +260,7 @@ static struct space *take_free(struct spaces *spaces, int *ret_result)
 		spaces->free_count--;
 		if (same && *ret_result == 0)
 			return space;
-		log_warn_limited("attempts/%" PRIu64 " can't be used again: a job moved the directory or its files, "
-			"or mounted something there",
+		log_warn_limited("attempts/%" PRIu64 " is no longer used: a job moved the directory or its files, or mounted something there",
 			 space->id);
 		discard(spaces, space);
 	}

@@ -110,7 +110,7 @@ static void sync_now(struct spool *spool)
 	pthread_mutex_unlock(&spool->lock);
 	done = fdatasync(fd) == 0;
 	if (!done)
-		log_error("can't sync the worker's spool: %s; a new one is written", strerror(errno));
+		log_error("can't sync the worker's spool: %s; the worker writes a new one", strerror(errno));
 	pthread_mutex_lock(&spool->lock);
 	if (fd != spool->fd)
 		close(fd);

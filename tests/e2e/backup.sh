@@ -127,12 +127,12 @@ END
 }
 letters "update job set flags = flags | 8 where job = ?"
 exits "a dead letter that isn't there is missed" 74 titan fsck
-like "it says of which job" "$err" 'job [0-9]+ has no dead letter, but its row says that it has one'
+like "it says of which job" "$err" 'job [0-9]+ has no dead letter, but the row of the job says that it has one'
 letters letter
 exits "with it all is well" 0 titan fsck
 letters "update job set flags = flags & ~8 where job = ?"
 exits "one that shouldn't be there is found" 74 titan fsck
-like "and named" "$err" 'job [0-9]+ has a dead letter, but its row says that it has none'
+like "and named" "$err" 'job [0-9]+ has a dead letter, but the row of the job says that it has none'
 letters "delete from dead where job = ?"
 exits "without it all is well" 0 titan fsck
 

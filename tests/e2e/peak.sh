@@ -6,7 +6,7 @@
 start_cluster --slots 1
 pid=$(master_pid)
 mib() { awk -v what="$1" '$1 == what ":" { print int($2 / 1024) }' "/proc/$pid/status"; }
-given_back() { grep -q 'unused memory was given back' "$TITAN_STATE"/default/master.log; }
+given_back() { grep -q 'gave unused memory back' "$TITAN_STATE"/default/master.log; }
 
 run=$(titan run -e "first='sleep 600'; a*200000; first -> a; a=true")
 peak=$(mib VmHWM)

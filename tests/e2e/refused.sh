@@ -28,7 +28,7 @@ ok "it can't open more files, and rests" until_true 20 refuses poor 'Too many op
 like "status names it, and what to do" "$(titan status)" '^alarm +worker poor can.t start jobs: Too many open files; .* next: raise the worker.s limit of open files'
 like "so does the list of workers" "$(titan worker ls)" '^alarm +worker poor can.t start jobs'
 like "the dashboard needs a person" "$(titan dash --dump-screen - --exit-after idle --size 100x24)" "FAILS +poor +can't start jobs: Too many open files"
-like "its log says it, and not for each job" "$(grep -c 'Too many open files; it goes back' poor.log)" '^[1-9]$'
+like "its log says it, and not for each job" "$(grep -c 'Too many open files; the job goes back' poor.log)" '^[1-9]$'
 rm "$hold"
 exits "they end well in turns, as many as it can start" 0 titan --timeout 120s wait "$run"
 is "each with its first try" "$(titan --json show "$run" | jq -c '.[0] | [.jobs[].tries] | unique')" '[1]'

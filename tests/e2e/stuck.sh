@@ -45,7 +45,7 @@ like "status raises an alarm, and says what to ask" "$(titan status)" "^alarm +w
 like "so does the list of workers" "$(titan worker ls)" '^alarm '
 like "explain says why it doesn't end" "$(titan explain "$run/j")" 'worker local was killed but is still there; the job keeps its slot'
 is "it is counted" "$(titan --json metrics | jq .attempts_stuck)" 1
-like "the dashboard needs a person" "$(titan dash --dump-screen - --exit-after idle --size 80x24)" 'STUCK +local +1 killed job lives on'
+like "the dashboard needs a person" "$(titan dash --dump-screen - --exit-after idle --size 80x24)" 'STUCK +local +1 killed job still has a'
 is "its slot is taken" "$(state_of '.workers[0].busy')" 1
 others=$(for _ in 1 2 3 4; do echo "mkdir $test_dir/alone && sleep 0.1 && rmdir $test_dir/alone"; done | titan run --lines)
 exits "the other slot goes on, one job at a time" 0 titan --timeout 60s wait "$others"

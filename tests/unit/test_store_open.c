@@ -104,7 +104,7 @@ TEST a_newer_version_is_refused(void)
 	run_sql("PRAGMA user_version = 1000");
 	CHECK_CALL(refused(ERR_VERSION, "version 1000"));
 	run_sql("PRAGMA user_version = 0");
-	CHECK_CALL(refused(ERR_VERSION, "which no titan wrote"));
+	CHECK_CALL(refused(ERR_VERSION, "which no version of titan writes"));
 	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", STORE_VERSION);
 	run_sql(sql);
 	store_close(box_start(0));

@@ -366,7 +366,7 @@ TEST what_is_forgotten_is_said(void)
 	ASSERT(past_is(180, &model.of[180]));
 	store = box_open(0);
 	ASSERT_EQ(ERR_NOT_FOUND, store_past(store, 98, said_cb, &said, &error));
-	ASSERT(strstr(error.text, "the rows of turn 98 aren't kept: the first that are kept are those of turn 99"));
+	ASSERT(strstr(error.text, "the store doesn't keep the rows of turn 98; the first turn that it keeps is 99"));
 	ASSERT_EQ(ERR_NONE, store_past_turn(store, 1505, &turn, &error));
 	ASSERT_EQ(150, turn);
 	store_close(store);
@@ -377,7 +377,7 @@ TEST what_is_forgotten_is_said(void)
 	run_sql("UPDATE change SET body = x'7f' WHERE turn = 120");
 	store = box_open(0);
 	ASSERT_EQ(ERR_STORE_TRUST, store_check(store, &error));
-	ASSERT(strstr(error.text, "what turn 120 changed can't be read"));
+	ASSERT(strstr(error.text, "the changes of turn 120 can't be read"));
 	store_close(store);
 	for (size_t i = 0; i <= TURNS; i++)
 		said_free(&model.of[i]);
