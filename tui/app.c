@@ -35,6 +35,7 @@ void app_free(struct app *app)
 	model_free(&app->model);
 	dag_forget(&app->dag);
 	log_free(&app->log);
+	output_free(&app->output);
 	arena_free(&app->decode);
 	arena_free(&app->request_text);
 	arena_free(&app->target.arena);

@@ -21,12 +21,12 @@ struct app_options {
 	uint64_t run;            /* the run to select; 0: the newest */
 };
 
-enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW, APP_COMMAND };
+enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW, APP_COMMAND, APP_INTERRUPT, APP_ANSWER, APP_CLOSE };
 
 struct app_request {
 	enum app_want want;
 	enum opcode op;          /* for APP_SEND: opcode of the message in msg */
-	struct slice text;       /* for APP_COMMAND: the command that was typed */
+	struct slice text;       /* for APP_COMMAND the command that was typed, for APP_ANSWER the line */
 	union {
 		struct msg_subscribe subscribe;
 		struct msg_unsubscribe unsubscribe;
@@ -48,6 +48,13 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
  * connection.
  */
 enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t now_ms, struct error *error);
+/*
+ * Show what a command prints, in a pane: begin, then any bytes, then the exit status. Meanwhile the requests APP_INTERRUPT
+ * (end the command), APP_ANSWER (a line for its standard input, in text) and APP_CLOSE (end it, the pane is closed) can come.
+ */
+void app_output_begin(struct app *app, struct slice command);
+void app_output_add(struct app *app, struct slice bytes);
+void app_output_end(struct app *app, int status);
 void app_tick(struct app *app, int64_t now_ms);
 
 /* Take the next request in order; false: there is none. Its slices are valid until the next call. */

@@ -174,6 +174,8 @@ void app_draw(struct app *app, struct grid *grid, int64_t now_ms)
 	header_draw(app, pane, now_ms);
 	tabs_draw(app, pane_cut(pane, 0, 1, pane.width, 1));
 	body_draw(app, pane_cut(pane, 0, 2, pane.width, pane.height - 4), now_ms);
+	if (app->overlay == OVERLAY_OUTPUT)
+		output_draw(app, pane_cut(pane, 0, 2, pane.width, pane.height - 4));
 	if (app->overlay == OVERLAY_HELP)
 		help_draw(app, pane_cut(pane, 0, 2, pane.width, pane.height - 4));
 	summary_draw(app, pane_cut(pane, 0, pane.height - 2, pane.width, 1));

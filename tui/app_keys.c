@@ -123,7 +123,7 @@ static void command_key(struct app *app, uint32_t key)
 		app->overlay = OVERLAY_NONE;
 	} else if (key == TUI_KEY_ENTER) {
 		app->overlay = OVERLAY_NONE;
-		send_command(app, slice_make(app->command, app->command_len));
+		send_text(app, APP_COMMAND, slice_make(app->command, app->command_len));
 	} else {
 		edit_text(app->command, &app->command_len, sizeof app->command, key);
 	}
@@ -366,13 +366,15 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 {
 	bool pasted = (key & TUI_KEY_PASTED) != 0;
 
-	if (pasted && app->overlay != OVERLAY_FIND && app->overlay != OVERLAY_COMMAND && !gate_dialog_edits(app))
+	if (pasted && app->overlay != OVERLAY_FIND && app->overlay != OVERLAY_COMMAND && !gate_dialog_edits(app) &&
+	    !output_edits(app))
 		return;
 	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
 		/* In a window that is too small to show anything, no key may change anything. */
 		enum action action = key_action(app->view, key);
 
-		app->overlay = OVERLAY_NONE;
+		if (app->overlay != OVERLAY_OUTPUT)
+			app->overlay = OVERLAY_NONE;
 		if (action == ACTION_QUIT || action == ACTION_SUSPEND || action == ACTION_REDRAW)
 			act(app, action, now_ms);
 		return;
@@ -387,6 +389,8 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 		confirm_key(app, key);
 	else if (app->overlay == OVERLAY_GATE)
 		gate_dialog_key(app, key);
+	else if (app->overlay == OVERLAY_OUTPUT)
+		output_key(app, key);
 	else if (app->overlay == OVERLAY_HELP)
 		help_key(app, key);
 	else

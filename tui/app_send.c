@@ -30,9 +30,9 @@ void send_want(struct app *app, enum app_want want)
 	add(app, want);
 }
 
-void send_command(struct app *app, struct slice text)
+void send_text(struct app *app, enum app_want want, struct slice text)
 {
-	struct app_request *request = add(app, APP_COMMAND);
+	struct app_request *request = add(app, want);
 
 	request->text = arena_copy(&app->request_text, text);
 }

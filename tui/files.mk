@@ -36,6 +36,7 @@ tui_sources = \
 	tui/view_home_needs.c \
 	tui/view_job.c \
 	tui/view_log.c \
+	tui/view_output.c \
 	tui/view_workers.c \
 	tui/views.h
 

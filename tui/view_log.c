@@ -55,11 +55,9 @@ static void forget_line(struct log_view *log)
 	log->top -= log->top > 0;
 }
 
-/* Expand tabs to multiples of eight cells, then escape the text and keep it as a line. */
-static void keep_line(struct log_view *log, struct slice raw, unsigned stream, int64_t wall_ms)
+void program_text(struct slice raw, struct buf *out)
 {
-	struct buf text = { 0 }, escaped = { 0 };
-	struct log_line *line;
+	struct buf text = { 0 };
 
 	if (raw.len > 0 && raw.data[raw.len - 1] == '\r')
 		raw.len--;
@@ -72,8 +70,16 @@ static void keep_line(struct log_view *log, struct slice raw, unsigned stream, i
 			buf_add_byte(&text, ' ');
 		} while (text.len % 8 != 0);
 	}
-	text_escape(&escaped, buf_slice(&text), TEXT_KEEP_COLOUR);
+	text_escape(out, buf_slice(&text), TEXT_KEEP_COLOUR);
 	buf_free(&text);
+}
+
+static void keep_line(struct log_view *log, struct slice raw, unsigned stream, int64_t wall_ms)
+{
+	struct buf escaped = { 0 };
+	struct log_line *line;
+
+	program_text(raw, &escaped);
 	while (log->count > 0 && (log->count == LOG_KEEP_LINES || log->bytes + escaped.len > LOG_KEEP_BYTES))
 		forget_line(log);
 	line = &log->lines[(log->first + log->count++) % LOG_KEEP_LINES];
@@ -269,7 +275,7 @@ static struct style apply_sgr(struct style style, struct slice parameters)
 	return style;
 }
 
-static void coloured_draw(const struct app *app, struct pane pane, int x, int y, struct slice text)
+int program_draw(const struct app *app, struct pane pane, int x, int y, struct slice text)
 {
 	struct style style = { 0 };
 
@@ -281,14 +287,15 @@ static void coloured_draw(const struct app *app, struct pane pane, int x, int y,
 		x = pane_text(pane, x, y, theme_style(&app->theme, style.colour, style.attributes),
 			slice_make(text.data, plain));
 		if (!escape)
-			return;
+			return x;
 		while (end < text.len && text.data[end] != 'm')
 			end++;
 		if (end >= text.len)
-			return;
+			return x;
 		style = apply_sgr(style, slice_make(text.data + plain + 2, end - plain - 2));
 		text = slice_make(text.data + end + 1, text.len - end - 1);
 	}
+	return x;
 }
 
 static void line_draw(
@@ -301,7 +308,7 @@ static void line_draw(
 	if (stream == 2)
 		pane_str(pane, x, y, theme_style(&app->theme, COLOUR_RED, 0), "E");
 	x += 2;
-	coloured_draw(app, pane_cut(pane, x, y, pane.width - x, 1), -app->log.left, 0, text);
+	program_draw(app, pane_cut(pane, x, y, pane.width - x, 1), -app->log.left, 0, text);
 }
 
 static void row_draw(const struct app *app, struct pane pane, int y, size_t row)

@@ -15,7 +15,7 @@
 #define DAG_NAME_MOST 28                 /* most cells of a name in the graph */
 #define WIDE_WIDTH 140                   /* from this width on, panes stand side by side */
 
-enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_GATE, OVERLAY_COMMAND };
+enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_GATE, OVERLAY_COMMAND, OVERLAY_OUTPUT };
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE };
 
 enum dag_row_kind { ROW_NODE, ROW_LINK, ROW_MEMBER, ROW_MORE };
@@ -75,6 +75,19 @@ struct log_view {
 	int left, page;
 };
 
+struct output_view {                     /* the pane with what a command prints */
+	char title[200];                 /* the command, escaped */
+	struct log_line *lines;          /* a ring */
+	size_t first, count, bytes;
+	struct buf partial;              /* raw bytes of a line whose newline hasn't come yet */
+	char answer[256];                /* typed behind that line, while the command runs */
+	size_t answer_len;
+	bool running, follow;
+	int status;                      /* exit status, when it doesn't run any more */
+	size_t top;
+	int left, page;
+};
+
 struct view_target {                          /* the target of a confirmation, fixed when the question appeared */
 	uint64_t run;
 	struct slice *jobs;              /* names of the jobs; none: the whole run */
@@ -130,6 +143,7 @@ struct app {
 	size_t find_len;
 	char command[1024];              /* typed after : */
 	size_t command_len;
+	struct output_view output;       /* what the last command printed */
 
 	enum link_state link;
 	char cluster[140];               /* escaped */
@@ -162,7 +176,7 @@ void send_act(struct app *app, const struct msg_act *act);       /* texts are co
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
 void send_log_read(struct app *app);
 void send_want(struct app *app, enum app_want want);
-void send_command(struct app *app, struct slice text);
+void send_text(struct app *app, enum app_want want, struct slice text);
 
 /* dialog_gate.c: decisions on gates */
 void gate_dialog_open(struct app *app, enum action action);      /* open the dialog for the selected job */
@@ -222,6 +236,16 @@ bool log_find(struct app *app, int step);
 bool log_grows(const struct app *app);                   /* can the job still write to its log? */
 void log_draw(struct app *app, struct pane pane);
 void log_free(struct log_view *log);
+/* Expand the tabs of a line that a program wrote, and escape everything but colours. */
+void program_text(struct slice raw, struct buf *out);
+/* Draw such a line; return the x behind it. */
+int program_draw(const struct app *app, struct pane pane, int x, int y, struct slice text);
+
+/* view_output.c: what a typed command prints */
+void output_key(struct app *app, uint32_t key);
+bool output_edits(const struct app *app);                /* is an answer typed? Then a paste is text */
+void output_draw(struct app *app, struct pane pane);
+void output_free(struct output_view *output);
 
 /* view_help.c */
 void help_draw(struct app *app, struct pane pane);

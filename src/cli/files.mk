@@ -116,6 +116,7 @@ cli_sources = \
 	src/cli/daemon/process.h \
 	src/cli/dash/dash.c \
 	src/cli/dash/dash.h \
+	src/cli/dash/dash_command.c \
 	src/cli/dash/dash_internal.h \
 	src/cli/dash/dash_terminal.c \
 	src/cli/demo/demo.h \

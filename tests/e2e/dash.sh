@@ -102,22 +102,77 @@ keys ':'
 keys -l 'version'
 ok 'a command can be typed' until_true 10 sees '^:version'
 keys Enter
-ok 'it runs, and what it prints stays until Enter' until_true 10 sees '^-- press Enter --'
-ok 'on a screen of its own' sees '^titan [0-9]'
+ok 'it runs, and a pane has what it prints' until_true 10 sees '^titan [0-9]'
+ok 'within the dashboard' sees 'titan default rw LIVE'
+keys Escape
+gone() { ! sees "$1"; }
+ok 'Escape closes the pane' until_true 10 gone '^titan [0-9]'
+close_pane() {
+	keys Escape
+	until_true 10 gone 'Esc closes'
+}
+type_command() {
+	keys ':'
+	until_true 10 sees '^:'
+	keys -l -- "$1"
+	keys Enter
+}
+wild=$(titan -q run -w -e 'wild="printf \"a\\\\033[2Jb\\\\033]0;c\\\\007d\\\\n\""')
+type_command "logs $wild"
+ok 'escapes of a job are shown, not obeyed' until_true 10 sees '^a\\x1b\[2Jb\\x1b\]0;c\\x07d'
+close_pane
+long=$(titan -q run -e 'long="sleep 600"')
+type_command "watch $long"
+ok 'a command that takes its time leaves the dashboard alive' until_true 10 sees "^#$long start"
+ok 'and says that it runs' sees 'runs: Ctrl-C ends it'
+keys C-c
+ok 'Ctrl-C ends it' until_true 10 sees 'exit status 130'
+close_pane
+type_command "watch $long"
+until_true 10 sees 'runs: Ctrl-C ends it'
+until_true 10 sees "^#$long start"
+keys Escape
+ok 'Escape ends it with the pane' until_true 10 gone "^#$long start"
+no_child() { ! pgrep -P "$(dash_pid)" >/dev/null; }
+ok 'no process is left' until_true 10 no_child
+type_command 'cancel all'
+ok 'a question is asked in the pane' until_true 10 sees '\? \[y/N\]'
+keys n Enter
+ok 'and answered there' until_true 10 sees 'nothing was changed'
+is 'no is no' "$(job_state "$long" long)" running
+titan -q -y cancel all
+close_pane
+type_command '\x'
+until_true 10 sees 'one line per field is on'
+close_pane
+type_command "ls $long"
+ok 'settings of the console hold for what follows' until_true 10 sees '^PIPELINE +long'
+close_pane
+type_command '\watch i=1'
+ok '\watch repeats the last command' until_true 10 sees 'every 1s: ls'
+keys Escape
+ok 'until its pane is closed' until_true 10 gone 'every 1s'
+ok 'with the dashboard as it was' until_true 10 sees '^1 Home +2 Runs'
+type_command '!echo from the shell'
+ok 'the shell has the terminal' until_true 10 sees '^-- press Enter --'
+ok 'for itself' sees '^from the shell'
 keys Enter
 ok 'then the dashboard is back' until_true 10 sees 'titan default rw LIVE'
+type_command "ls 'a"
+ok 'a line that ends within quotes is refused' until_true 10 sees "a quote or a brace isn't closed"
+close_pane
 keys ':'
 keys -l 'wait all'
 keys Escape
-gone() { ! sees "$1"; }
 ok 'Escape forgets a command' until_true 10 gone '^:wait'
 keys ':'
 until_true 10 sees '^:'
 keys -l 'show 4711'
 keys Enter
-ok 'a command that fails says so' until_true 10 sees '^-- exit status 4, press Enter --'
-keys Enter
-ok 'and the dashboard is back again' until_true 10 sees 'titan default rw LIVE'
+ok 'a command that fails says so' until_true 10 sees 'exit status 4: Esc closes'
+ok 'with its error' sees '^titan: there is no run 4711'
+keys Escape
+ok 'and the dashboard is back again' until_true 10 gone '4711'
 keys q
 ok 'q leaves' until_true 10 sees 'shell>'
 keys 'echo status $?; stty -a | grep -ow -- "-*icanon"' Enter

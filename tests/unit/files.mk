@@ -193,6 +193,7 @@ unit_programs = \
 	tests/unit/test_tui_lanes \
 	tests/unit/test_tui_log \
 	tests/unit/test_tui_model \
+	tests/unit/test_tui_output \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_worker_adopt \
@@ -785,6 +786,9 @@ tests_unit_test_tui_log_LDADD = $(tui_libs)
 
 tests_unit_test_tui_model_SOURCES = tests/unit/test_tui_model.c
 tests_unit_test_tui_model_LDADD = $(tui_libs)
+
+tests_unit_test_tui_output_SOURCES = tests/unit/test_tui_output.c
+tests_unit_test_tui_output_LDADD = $(tui_libs)
 
 tests_unit_test_tui_screens_SOURCES = tests/unit/test_tui_screens.c
 tests_unit_test_tui_screens_LDADD = $(tui_libs)

@@ -22,34 +22,38 @@ struct screen {
 	int width, height;
 	bool ascii, mono, styles;
 	const char *keys;                /* keys pressed before the picture is taken: $ is Enter, ~ is Esc */
+	const char *output;              /* what the typed command prints; it has ended, unless a line isn't whole */
 };
 
 static const struct screen screens[] = {
-	{ "home-60x16", VIEW_HOME, 60, 16, false, false, false, "" },
-	{ "home-80x24", VIEW_HOME, 80, 24, false, false, true, "" },
-	{ "home-80x24-mono", VIEW_HOME, 80, 24, false, true, true, "" },
-	{ "home-80x24-ascii", VIEW_HOME, 80, 24, true, false, false, "" },
-	{ "home-160x48", VIEW_HOME, 160, 48, false, false, false, "" },
-	{ "home-160x48-ascii", VIEW_HOME, 160, 48, true, false, false, "" },
-	{ "runs-80x24", VIEW_RUNS, 80, 24, false, false, false, "" },
-	{ "runs-failed-80x24", VIEW_RUNS, 80, 24, false, false, false, "x" },
-	{ "dag-60x16", VIEW_DAG, 60, 16, false, false, false, "" },
-	{ "dag-80x24", VIEW_DAG, 80, 24, false, false, true, "jj" },
-	{ "dag-80x24-ascii", VIEW_DAG, 80, 24, true, false, false, "" },
-	{ "dag-80x24-unfolded", VIEW_DAG, 80, 24, false, false, false, "jjjf" },
-	{ "dag-80x24-failed", VIEW_DAG, 80, 24, false, false, false, "x" },
-	{ "dag-160x48", VIEW_DAG, 160, 48, false, false, false, "jjjj" },
-	{ "workers-60x16", VIEW_WORKERS, 60, 16, false, false, false, "" },
-	{ "workers-80x24", VIEW_WORKERS, 80, 24, false, false, true, "j" },
-	{ "workers-160x48-ascii", VIEW_WORKERS, 160, 48, true, false, false, "" },
-	{ "help-60x16", VIEW_HOME, 60, 16, false, false, false, "?" },
-	{ "help-80x24", VIEW_DAG, 80, 24, false, false, false, "?" },
-	{ "confirm-run-80x24", VIEW_HOME, 80, 24, false, false, false, "c" },
-	{ "confirm-group-80x24", VIEW_DAG, 80, 24, false, false, false, "jjjc" },
-	{ "find-80x24", VIEW_HOME, 80, 24, false, false, false, "/back" },
-	{ "found-80x24", VIEW_HOME, 80, 24, false, false, false, "/back$" },
-	{ "log-80x24", VIEW_DAG, 80, 24, false, false, true, "jjjjl" },
-	{ "too-small", VIEW_HOME, 59, 16, false, false, false, "" },
+	{ "home-60x16", VIEW_HOME, 60, 16, false, false, false, "", NULL },
+	{ "home-80x24", VIEW_HOME, 80, 24, false, false, true, "", NULL },
+	{ "home-80x24-mono", VIEW_HOME, 80, 24, false, true, true, "", NULL },
+	{ "home-80x24-ascii", VIEW_HOME, 80, 24, true, false, false, "", NULL },
+	{ "home-160x48", VIEW_HOME, 160, 48, false, false, false, "", NULL },
+	{ "home-160x48-ascii", VIEW_HOME, 160, 48, true, false, false, "", NULL },
+	{ "runs-80x24", VIEW_RUNS, 80, 24, false, false, false, "", NULL },
+	{ "runs-failed-80x24", VIEW_RUNS, 80, 24, false, false, false, "x", NULL },
+	{ "dag-60x16", VIEW_DAG, 60, 16, false, false, false, "", NULL },
+	{ "dag-80x24", VIEW_DAG, 80, 24, false, false, true, "jj", NULL },
+	{ "dag-80x24-ascii", VIEW_DAG, 80, 24, true, false, false, "", NULL },
+	{ "dag-80x24-unfolded", VIEW_DAG, 80, 24, false, false, false, "jjjf", NULL },
+	{ "dag-80x24-failed", VIEW_DAG, 80, 24, false, false, false, "x", NULL },
+	{ "dag-160x48", VIEW_DAG, 160, 48, false, false, false, "jjjj", NULL },
+	{ "workers-60x16", VIEW_WORKERS, 60, 16, false, false, false, "", NULL },
+	{ "workers-80x24", VIEW_WORKERS, 80, 24, false, false, true, "j", NULL },
+	{ "workers-160x48-ascii", VIEW_WORKERS, 160, 48, true, false, false, "", NULL },
+	{ "help-60x16", VIEW_HOME, 60, 16, false, false, false, "?", NULL },
+	{ "help-80x24", VIEW_DAG, 80, 24, false, false, false, "?", NULL },
+	{ "confirm-run-80x24", VIEW_HOME, 80, 24, false, false, false, "c", NULL },
+	{ "confirm-group-80x24", VIEW_DAG, 80, 24, false, false, false, "jjjc", NULL },
+	{ "find-80x24", VIEW_HOME, 80, 24, false, false, false, "/back", NULL },
+	{ "found-80x24", VIEW_HOME, 80, 24, false, false, false, "/back$", NULL },
+	{ "log-80x24", VIEW_DAG, 80, 24, false, false, true, "jjjjl", NULL },
+	{ "too-small", VIEW_HOME, 59, 16, false, false, false, "", NULL },
+	{ "output-80x24", VIEW_HOME, 80, 24, false, false, true, ":show$",
+	  "JOB   STATE\nload  \033[1;31mFAIL\033[0m\ta \033]0;title\007 \033[2J \302\233 \342\200\256 end\n" },
+	{ "output-asks-60x16", VIEW_DAG, 60, 16, true, false, false, ":cancel$", "dry\ncancel of 2 runs? [y/N] " },
 };
 
 static void draw(const struct screen *screen, struct grid *grid)
@@ -60,6 +64,15 @@ static void draw(const struct screen *screen, struct grid *grid)
 	app_draw(fixture.app, grid, FIXTURE_NOW);
 	for (const char *key = screen->keys; *key; key++) {
 		fixture_press(&fixture, (const char[]){ *key, '\0' });
+		app_draw(fixture.app, grid, FIXTURE_NOW);
+	}
+	if (screen->output) {
+		app_output_begin(fixture.app, slice_str("show \x1b[2J4127 | x"));
+		app_output_add(fixture.app, slice_str(screen->output));
+		if (screen->output[strlen(screen->output) - 1] == '\n')
+			app_output_end(fixture.app, 4);
+		else
+			app_key(fixture.app, 'y', FIXTURE_NOW);
 		app_draw(fixture.app, grid, FIXTURE_NOW);
 	}
 	fixture_close(&fixture);
@@ -134,7 +147,7 @@ TEST any_size(void)
 		for (int width = 0; width <= 210; width += 7) {
 			for (int view = VIEW_HOME; view <= VIEW_WORKERS; view++) {
 				struct screen screen = {
-					"", view, width, height, width % 2, false, false, "jj?~"};
+					"", view, width, height, width % 2, false, false, "jj?~", NULL };
 				struct grid grid = { 0 };
 
 				draw(&screen, &grid);

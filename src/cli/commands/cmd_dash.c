@@ -36,7 +36,8 @@ int cmd_dash(struct cli *cli)
 		.clock = option_value(invocation, OPT_dash_clock),
 		.exit_idle = exit_after != NULL,
 		.session = cli->session,
-		.cluster = cli->settings.cluster,
+		.console = { .cluster = cli->settings.cluster, .host = cli->settings.host, .key_file = cli->settings.key_file,
+			     .stays = true },
 	};
 	int status;
 

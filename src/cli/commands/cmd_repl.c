@@ -9,6 +9,8 @@ int cmd_repl(struct cli *cli)
 {
 	const struct repl_options options = {
 		.cluster = cli->settings.cluster,
+		.host = cli->settings.host,
+		.key_file = cli->settings.key_file,
 		.json = cli->settings.style == STYLE_JSON,
 		.quiet = cli->settings.quiet,
 		.keep_going = option_given(cli->invocation, OPT_repl_keep_going),

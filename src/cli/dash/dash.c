@@ -135,6 +135,15 @@ static void do_requests(struct dash *dash)
 		case APP_COMMAND:
 			dash_command(dash, request.text);
 			break;
+		case APP_INTERRUPT:
+			dash_command_interrupt(dash);
+			break;
+		case APP_ANSWER:
+			dash_command_answer(dash, request.text);
+			break;
+		case APP_CLOSE:
+			dash_command_close(dash);
+			break;
 		case APP_SUSPEND:
 			dash_suspend(dash);
 			break;
@@ -195,17 +204,18 @@ static int sleep_ms(const struct dash *dash)
 
 static void wait_for_events(struct dash *dash)
 {
-	struct pollfd fds[3] = {
+	struct pollfd fds[4] = {
 		{ .fd = dash->signals, .events = POLLIN },
 		{ .fd = steady_link_fd(&dash->link), .events = steady_link_events(&dash->link) },
 		{ .fd = dash->screen ? dash->tty.fd : -1, .events = POLLIN },
+		{ .fd = dash_command_fd(dash), .events = POLLIN },
 	};
 	struct error error = { 0 };
 	int64_t now;
 
 	if (dash->tty.out.len > 0)
 		fds[2].events |= POLLOUT;
-	poll(fds, 3, sleep_ms(dash));
+	poll(fds, 4, sleep_ms(dash));
 	now = dash_now_ms(dash);
 	if (fds[0].revents)
 		dash_read_signals(dash);
@@ -214,6 +224,8 @@ static void wait_for_events(struct dash *dash)
 	if (fds[2].revents & (POLLIN | POLLHUP | POLLERR))
 		dash_read_keys(dash);
 	dash_expire_keys(dash);
+	if (fds[3].revents && dash_command_fd(dash) == fds[3].fd)
+		dash_command_read(dash);
 	if (fds[1].revents && dash->link.opening) {
 		if (steady_link_opened(&dash->link, now, &error))
 			app_connected(dash->app, client_welcome(dash->link.client), now);
@@ -300,6 +312,7 @@ static enum err begin(struct dash *dash, const struct statedir *statedir, const 
 	if (err != ERR_NONE)
 		return err;
 	dash->app = app_new(&app);
+	dash->console = repl_new(dash->options->session, &dash->options->console, statedir, remote);
 	app_resize(dash->app, width, height);
 	if (!dash->options->dump_file)
 		err = dash_open_terminal(dash, error);
@@ -311,7 +324,7 @@ static enum err begin(struct dash *dash, const struct statedir *statedir, const 
 int dash_run(const struct dash_options *options, const struct statedir *statedir, const struct remote_cluster *remote,
 	     struct error *error)
 {
-	struct dash dash = { .options = options, .signals = -1, .tty = { .fd = -1 } };
+	struct dash dash = { .options = options, .signals = -1, .tty = { .fd = -1 }, .child = { .in_fd = -1, .out_fd = -1 } };
 	enum err err;
 
 	setlocale(LC_CTYPE, "");
@@ -324,9 +337,11 @@ int dash_run(const struct dash_options *options, const struct statedir *statedir
 		else if (options->dump_file)
 			err = dump(&dash, error);
 	}
+	dash_command_close(&dash);
 	dash_close_terminal(&dash);
 	screen_free(dash.screen);
 	app_free(dash.app);
+	repl_delete(dash.console);
 	grid_free(&dash.grid);
 	steady_link_close(&dash.link);
 	if (dash.signals >= 0) {

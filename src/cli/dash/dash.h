@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/statedir.h"
+#include "cli/repl/repl.h"
 #include "cli/session/clusters.h"
 #include "cli/session/session.h"
 #include "proto/error.h"
@@ -25,8 +26,7 @@ struct dash_options {                    /* options as typed; NULL: not given */
 	const char *clock;               /* fixed time for the dumped picture, such as 2026-11-18T14:02:30Z */
 	bool exit_idle;                  /* --exit-after=idle: leave when all requested data is drawn */
 	struct session *session;         /* session in which commands typed after : run */
-	/* name of the cluster for commands typed after : in the dashboard; NULL: the default one */
-	const char *cluster;
+	struct repl_options console;     /* the cluster for those commands */
 };
 
 /* Return the exit status; error is set if it isn't 0. */

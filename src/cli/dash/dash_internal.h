@@ -12,6 +12,11 @@
 #include "tui/screen.h"
 #include "tui/tty.h"
 
+struct dash_child {                      /* the process of a command whose output is shown in the pane */
+	pid_t pid;                       /* its process group has the same number; 0: none */
+	int in_fd, out_fd;
+};
+
 struct dash {
 	const struct dash_options *options;
 	int64_t fixed_ms;                /* fixed time; 0: use the clock */
@@ -25,6 +30,8 @@ struct dash {
 	sigset_t old_mask;
 	int64_t escape_ns;               /* when the keyboard sent an incomplete key sequence */
 	int64_t frame_ns;                /* when the last picture was drawn */
+	struct repl *console;            /* what commands are typed into */
+	struct dash_child child;
 	bool pressed, more, quit;
 	struct error error;              /* the reason why no picture could be made */
 };
@@ -41,7 +48,16 @@ void dash_close_terminal(struct dash *dash);             /* may be called when o
 void dash_read_keys(struct dash *dash);
 void dash_expire_keys(struct dash *dash); /* Take an incomplete key sequence as it is, because nothing more came. */
 void dash_suspend(struct dash *dash);
-/* Run a command on the plain terminal, and return to the dashboard when the person has read its output. */
-void dash_command(struct dash *dash, struct slice text);
+void dash_leave_screen(struct dash *dash);       /* gives the terminal back as it was */
+void dash_resume(struct dash *dash);             /* takes it again, and draws */
+void dash_wait_for_enter(struct dash *dash);     /* until Enter or Ctrl-C is pressed */
+
+/* dash_command.c */
+void dash_command(struct dash *dash, struct slice text);         /* runs what was typed */
+int dash_command_fd(const struct dash *dash);    /* descriptor of what the running command prints; -1: none runs */
+void dash_command_read(struct dash *dash);       /* call when that descriptor is readable */
+void dash_command_interrupt(struct dash *dash);
+void dash_command_answer(struct dash *dash, struct slice text);
+void dash_command_close(struct dash *dash);      /* ends the running command: nobody sees its output any more */
 
 #endif

@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "cli/dash/dash_internal.h"
-#include "cli/repl/repl.h"
 
 #define GONE_MS     500 /* how long to try to write the last bytes to a terminal that doesn't take them */
 
@@ -68,7 +66,7 @@ static void resize(struct dash *dash)
 		app_resize(dash->app, width, height);
 }
 
-static void resume(struct dash *dash)
+void dash_resume(struct dash *dash)
 {
 	if (!dash->screen)
 		return;
@@ -78,6 +76,13 @@ static void resume(struct dash *dash)
 	dash->pressed = true;
 }
 
+void dash_leave_screen(struct dash *dash)
+{
+	screen_leave(dash->screen, &dash->tty.out);
+	tty_drain(&dash->tty, GONE_MS);
+	tty_restore(&dash->tty);
+}
+
 /* Stop the whole process group, as Ctrl-Z does when the terminal handles it. */
 void dash_suspend(struct dash *dash)
 {
@@ -85,20 +90,18 @@ void dash_suspend(struct dash *dash)
 
 	if (!dash->screen)
 		return;
-	screen_leave(dash->screen, &dash->tty.out);
-	tty_drain(&dash->tty, GONE_MS);
-	tty_restore(&dash->tty);
+	dash_leave_screen(dash);
 	signal(SIGTSTP, SIG_DFL);
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
 	kill(0, SIGTSTP);
 	sigprocmask(SIG_UNBLOCK, &stop, NULL);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
-	resume(dash);
+	dash_resume(dash);
 }
 
 /* Wait until Enter or Ctrl-C is pressed. */
-static void wait_for_enter(struct dash *dash)
+void dash_wait_for_enter(struct dash *dash)
 {
 	struct pollfd fds[] = {
 		{ .fd = dash->tty.fd, .events = POLLIN }, { .fd = dash->signals, .events = POLLIN },
@@ -122,36 +125,6 @@ static void wait_for_enter(struct dash *dash)
 	}
 }
 
-void dash_command(struct dash *dash, struct slice text)
-{
-	struct session session = *dash->options->session;
-	char *line = mem_text(text);
-	struct buf told = { 0 };
-	bool whole;
-	int status;
-
-	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0) {
-		dash->quit = true;
-	} else if (dash->screen && line[strspn(line, " ")] != '\0') {
-		screen_leave(dash->screen, &dash->tty.out);
-		tty_drain(&dash->tty, GONE_MS);
-		tty_restore(&dash->tty);
-		session.interrupts = true;
-		status = repl_run_text(&session, dash->options->cluster, line, &whole);
-		if (!whole)
-			buf_add_str(&told, "titan: the line isn't a complete command: a quote, a brace or an input isn't closed\n");
-		if (status != 0)
-			buf_addf(&told, "-- exit status %d, press Enter --", status);
-		else
-			buf_add_str(&told, "-- press Enter --");
-		session.err.write_cb(session.err.arg, told.data, told.len);
-		wait_for_enter(dash);
-		resume(dash);
-	}
-	buf_free(&told);
-	mem_free(line);
-}
-
 void dash_read_signals(struct dash *dash)
 {
 	struct signalfd_siginfo info;
@@ -165,7 +138,7 @@ void dash_read_signals(struct dash *dash)
 			dash_suspend(dash);
 			break;
 		case SIGCONT:
-			resume(dash);
+			dash_resume(dash);
 			break;
 		default:
 			dash->quit = true;

@@ -253,7 +253,7 @@ static enum show_mode mode_of(const struct cli *cli, const struct follow_options
 		return SHOW_ROWS;
 	if (cli->settings.quiet)
 		return SHOW_NOTHING;
-	return cli->out.terminal ? SHOW_SCREEN : SHOW_LINES;
+	return cli->out.terminal && !cli->session->out.lines ? SHOW_SCREEN : SHOW_LINES;
 }
 
 enum err follow_check(struct cli *cli)

@@ -89,6 +89,8 @@ static int do_connect(struct repl *repl, const struct typed_line *line)
 	struct statedir statedir;
 	struct error error;
 
+	if (repl->options->stays)
+		return usage(repl, "the dashboard stays with its cluster; for another one, start titan -C CLUSTER dash");
 	if (line->count > 2)
 		return usage(repl, "\\c takes one cluster");
 	if (statedir_find(name, &statedir) != 0)
@@ -96,6 +98,7 @@ static int do_connect(struct repl *repl, const struct typed_line *line)
 	if (clusters_find(&settings, &remote, &error) != ERR_NONE)
 		return usage(repl, error.text);
 	repl->remote = remote;
+	repl->host = repl->key_file = NULL;
 	mem_free(repl->cluster);
 	repl->cluster = mem_strdup(name ? name : "default");
 	repl->statedir = statedir;

@@ -15,6 +15,7 @@ struct repl {
 	struct statedir statedir;
 	struct remote_cluster remote;    /* the cluster's master, if it is on another machine */
 	char *cluster;                   /* name of the cluster, from \c or -C; NULL: the default cluster */
+	const char *host, *key_file;     /* the options -H and --key, until \c; NULL: not given */
 	bool expanded, timing, json;     /* \x, \timing, \json */
 	int out_fd;                      /* descriptor of the file of \o, or -1 */
 	char *last;                      /* text of the last command, for \watch and \e; NULL: none yet */

@@ -13,6 +13,7 @@ struct sink {
 	int (*write_cb)(void *arg, const void *data, size_t len); /* writes all of the data; returns 0 or -errno */
 	void *arg;
 	bool terminal;                   /* output goes to a terminal */
+	bool lines;                      /* that terminal only takes lines: nothing can be drawn over what it shows */
 	unsigned (*columns_cb)(void *arg);       /* returns the width of that terminal; 0, or no function: unknown */
 };
 
