@@ -106,7 +106,7 @@ def commands():
     console.expect(r'"version"')
     console.prompt()
     console.enter("master")
-    console.expect("never give the prompt back")
+    console.expect("never get its prompt back")
     console.prompt()
     console.end()
 
