@@ -120,7 +120,7 @@ static enum err watch(struct watching *watching)
 			watching->query.since_ms = 0;
 		more = page.cursor != 0 || (watching->follow && !watching->ended);
 		watching->query.wait = watching->follow && page.cursor == 0;
-		/* Check whether the reader of the output has left: no event may come for days that would show it. */
+		/* Stop if the reader of the output has left, as a failed write has shown. */
 		if (watching->cli->output->lost)
 			break;
 	}

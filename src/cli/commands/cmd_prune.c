@@ -26,8 +26,6 @@ static const struct column prune_columns[] = {
 };
 const struct table prune_table = TABLE_OF(prune_columns);
 
-/* Dead letters and newest runs are kept unless options say otherwise. */
-
 static enum err read_size(const char *what, const char *text, uint64_t *ret, struct error *error)
 {
 	uint64_t bytes;

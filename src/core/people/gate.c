@@ -257,7 +257,7 @@ static enum err gate_push_back(struct core *core, const struct input_act *act, s
 			  (int)act->target.len, (const char *)act->target.data);
 		return error_next(error, "titan show %llu", (unsigned long long)act->run);
 	}
-	/* the job now has another end than in its last round, in which it was skipped */
+	/* false if the job was skipped again at once, as in its last round */
 	if (!state_terminal(job->state))
 		pushback_add(core, job, act->principal, digest, act->text);
 	decision = decision_put(core, act, gate, VERDICT_PUSHED_BACK);
