@@ -2,7 +2,7 @@
 /* Pages of an answer: as many whole rows as fit into one frame, by an estimate of their sizes. */
 #include "master/sight.h"
 
-#define LEFT_OUT_MAX (4 * LIMIT_QUERY_ROWS_MAX)  /* most rows that a page leaves out */
+#define LEFT_OUT_MAX (4 * LIMIT_QUERY_ROWS_MAX)  /* most rows that a page may leave out */
 
 void page_begin(struct answer_page *page, struct arena *arena, const struct query *query)
 {
@@ -14,15 +14,15 @@ void page_begin(struct answer_page *page, struct arena *arena, const struct quer
 }
 
 /*
- * Count a row that the asker may not see, and leave it out. A page looks at a limited number of them, so that no answer
- * takes long: false then, and the row goes to the next page.
+ * Count a row that the asker may not see, and leave it out. A page examines a limited number of such rows, so that no
+ * answer takes long. False: the limit is reached, and the row goes to the next page.
  */
 static bool leave_out(struct answer_page *page)
 {
 	return ++page->left_out <= LEFT_OUT_MAX;
 }
 
-/* May the asker see the run? The rows of a page are mostly of one run. */
+/* May the asker see this run? The result for the last run is kept, because rows of a page are mostly of one run. */
 static bool sees(struct answer_page *page, uint64_t run)
 {
 	if (run != 0 && run == page->seen)

@@ -486,14 +486,14 @@ static frame_handler *const handlers[OP_LIMIT] = {
 };
 
 /*
- * Refuse a request that changes something if its sender sends them too fast. The owner may send as many as the socket takes,
- * and so may the owner's jobs.
+ * Refuse a request that changes something if its sender sends them too fast. The owner and the owner's jobs have no
+ * limit.
  */
 static bool rate_refuses(const struct incoming_frame *in, enum opcode op)
 {
 	const struct peer_session *session = in->session;
 	const char *who = session->token[0] ? session->token : session->principal.name;
-	struct msg_unsubscribe request;          /* every request has its id where UNSUBSCRIBE has it */
+	struct msg_unsubscribe request;          /* every request has its id in the same place as UNSUBSCRIBE */
 	struct buf wait = { 0 };
 	struct error error;
 	int64_t wait_ns;

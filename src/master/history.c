@@ -118,7 +118,7 @@ void history_ask(struct master *master, struct query *query)
 	else if (query->what == QUERY_TRIES)
 		ask(master, history, STAGE_TRIES, READ_ATTEMPTS, query->cursor, page_limit(query));
 	else if (query->what == QUERY_RUNS)
-		/* Somebody who sees few of the runs must not ask once for each. */
+		/* An asker who sees few of the runs would need many pages, so more rows are read at once. */
 		ask(master, history, STAGE_RUNS, READ_RUNS, 0, query->sight.all ? page_limit(query) : LIMIT_QUERY_ROWS_MAX);
 	else
 		ask(master, history, STAGE_RUN, READ_RUN, 0, 1);
@@ -281,7 +281,7 @@ static void on_reopen_jobs(struct master *master, struct history *history, struc
 		reopen(master, history);
 }
 
-/* The question waited only for what its asker may see: it is answered when its turn in the line has come. */
+/* Put the query back in its line: it waited only to find out what its asker may see. */
 static void back_in_line(struct master *master, struct history *history)
 {
 	line_reader_done(master, history->query->askers, READER_STORE);

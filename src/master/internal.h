@@ -85,7 +85,7 @@ struct peer_session {
 	char only_token[LIMIT_TOKEN_ID_MAX + 1];
 	int64_t token_made_ms, expires_ms;       /* when the token's secret was made; when it expires, 0: never */
 	uint64_t own_run;                /* run of the attempt that made the connection */
-	uint64_t seen_run;               /* the last run of the principal's own that was found in the store */
+	uint64_t seen_run;               /* number of the principal's own run that was last found in the store */
 	unsigned paused;                 /* reasons why the session isn't read, bits of enum pause_why */
 	bool closing;
 	size_t unrevealed;               /* bytes for this session in turns that aren't durable yet */
@@ -153,18 +153,18 @@ struct query_filter {                    /* which rows a query about history wan
 	uint8_t by[LIMIT_NAME_MAX_LEN], verb[LIMIT_NAME_MAX_LEN];
 };
 
-struct sight {                           /* which runs an asker sees (sight.h) */
+struct sight {                           /* which runs the sender of a query may see (sight.h) */
 	const struct core *core;
 	bool all;                        /* all runs */
-	bool decides;                    /* beside its own, those in which it decides */
-	char name[LIMIT_NAME_MAX_LEN + 1];       /* name of the principal */
-	uint64_t run;                    /* a run that was found to be visible, whether it is in memory or not */
+	bool decides;                    /* the asker also sees the runs in which it decides */
+	char name[LIMIT_NAME_MAX_LEN + 1];       /* name of the asker's principal */
+	uint64_t run;                    /* number of a run that the asker was found to see, in memory or not */
 };
 
 struct query {
 	uint64_t conn, id;
 	struct sight sight;
-	bool unseen;                     /* the store knows no run of this number that the asker may see */
+	bool unseen;                     /* the store has no run with this number that the asker may see */
 	uint64_t what;
 	uint64_t run, cursor, limit;
 	uint64_t of_sub;                 /* stamp of the subscription whose snapshot needs this page; 0: none */
@@ -222,7 +222,7 @@ struct master {
 	size_t unauthenticated[2]; /* number of connections that haven't sent HELLO: from this machine, from others */
 	struct remote *remote;
 	struct bridges *bridges;         /* bridges to workers; NULL: the master doesn't serve yet */
-	struct rates rates;              /* how fast tokens send requests */
+	struct rates rates;              /* counts how fast tokens send requests */
 	uint64_t next_conn;
 	struct upload *uploads;          /* uploads under way, on all connections */
 	struct ev_timer upload_timer;    /* timer that runs while there are uploads */
@@ -352,9 +352,9 @@ struct answer_page {                            /* one page of an answer: the ro
 	struct msg_snapshot snapshot;
 	struct arena *arena;
 	const struct sight *sight;       /* of the asker */
-	const struct store_query *past;  /* of acts and events: the answer that their rows are from */
-	uint64_t seen;                   /* the last run that the asker was found to see */
-	size_t left_out;                 /* rows that the asker may not see */
+	const struct store_query *past;  /* for rows of acts and events: the store's answer that they are from */
+	uint64_t seen;                   /* number of the last run that the asker was found to see */
+	size_t left_out;                 /* number of rows left out because the asker may not see them */
 	size_t limit, rows;
 	size_t bytes, nodes;             /* size of the page so far, by estimate */
 };

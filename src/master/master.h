@@ -22,12 +22,12 @@ struct master_options {
 	uint64_t seed;                   /* seed of random numbers; 0: a random seed from the system */
 	/* Sizes for tests; 0: RECENT_CHANGES and SUB_QUEUE_MAX of limits.def. */
 	size_t recent_changes, sub_queue;
-	unsigned request_burst;          /* for tests; 0: LIMIT_REQUEST_BURST */
+	unsigned request_burst;          /* for tests: requests that may come at once; 0: LIMIT_REQUEST_BURST */
 	uint64_t upload_bytes;           /* for tests: upload limits; 0: those of budget.h */
 	int64_t upload_yield_ms;         /* for tests: UPLOAD_YIELD_NS in ms; 0: that of budget.h */
 	struct prune_rules prune;
 	int64_t as_of_ms; /* show the store as it was at this time, and change nothing; 0: an ordinary master */
-	bool privacy_open;               /* everybody who has a role sees all runs */
+	bool privacy_open;               /* every person with a role sees all runs */
 	struct people people;            /* users who may connect, besides the master's own */
 	const char *listen;              /* TCP addresses to listen on, separated by commas; NULL or empty: none */
 };

@@ -13,7 +13,7 @@ struct sub {
 	/* Unique number of the subscription; its id can be used again after an unsubscribe. */
 	uint64_t stamp;
 	uint64_t what, run;
-	struct sight sight;              /* what its subscriber sees */
+	struct sight sight;              /* which runs the subscriber may see */
 	bool paging;                     /* the subscription's snapshot is being sent */
 	bool page_out;                   /* a page of the subscription's snapshot was requested */
 	/* RUNS: the snapshot's first page has the newest runs, later pages only runs in memory. */

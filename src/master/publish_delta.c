@@ -68,7 +68,7 @@ static void send_cut(struct master *master, struct master_turn *turn, struct sub
 	sub_begin_snapshot(master, sub);
 }
 
-/* The subscriber may not see the run any more, because it has nothing left to decide in it: end the subscription. */
+/* End the subscription: its subscriber may not see the run any more, because no decision in it is left to them. */
 static void lose(struct master *master, struct master_turn *turn, const struct sub *sub)
 {
 	const struct query gone = { .conn = sub->conn, .id = sub->id, .of_sub = sub->stamp, .run = sub->run };

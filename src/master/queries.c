@@ -45,7 +45,7 @@ void query_no_run(const struct master *master, struct error *error, const struct
 	char when[CLOCK_TEXT_SIZE];
 	int64_t wall_ms;
 
-	/* Nobody knows whose a pruned run was without looking at the store. */
+	/* The owner of a pruned run is known only to the store, so this short answer is for those who see all runs. */
 	if (query->sight.all && view_pruned(master->core, run, &wall_ms))
 		error_set(error, ERR_PRUNED, "run %llu was pruned on %.10s", (unsigned long long)run,
 			  clock_format_utc(wall_ms, when));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One number for each token: when all of its requests would have been sent if they had come at the allowed rate. A request
- * is refused while that time is further ahead than a burst.
+ * For each token one number is kept: the time at which all its requests would have been sent if they had come at the
+ * allowed rate. A request is refused while that time is more than a burst ahead.
  */
 #include "master/rate.h"
 
@@ -10,7 +10,7 @@
 #include "proto/limits.h"
 
 #define INTERVAL_NS (NS_PER_S / LIMIT_REQUEST_RATE)
-#define SWEEP_COUNT 256                  /* entries after which those without a debt are dropped */
+#define SWEEP_COUNT 256                  /* with this many entries, those that no longer matter are dropped */
 
 struct rate {
 	int64_t due_ns;
@@ -24,7 +24,7 @@ static void drop(struct rates *rates, struct rate *rate)
 	mem_free(rate);
 }
 
-/* Drop the entries that say no more than a missing one does. */
+/* Drop the entries whose time has passed: they mean the same as a missing entry. */
 static void sweep(struct rates *rates, int64_t now_ns)
 {
 	struct rate **idle = mem_array(rates->due.count + 1, sizeof(struct rate *));

@@ -9,11 +9,14 @@
 #include "base/map.h"
 
 struct rates {
-	struct name_map due;             /* map from a token or principal to struct rate */
-	unsigned burst;                  /* requests at once; 0: LIMIT_REQUEST_BURST */
+	struct name_map due;             /* map from the name of a token or principal to struct rate */
+	unsigned burst;                  /* number of requests allowed at once; 0: LIMIT_REQUEST_BURST */
 };
 
-/* Count a request. Return 0, or the nanoseconds after which the next one is allowed; a refused one doesn't count. */
+/*
+ * Count a request. Return 0: it is allowed; otherwise the nanoseconds until the next one is. A refused request isn't
+ * counted.
+ */
 int64_t rate_take(struct rates *rates, struct slice who, int64_t now_ns);
 void rates_free(struct rates *rates);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who is told what: the rules of proto/sight.def, for requests, for questions and for each kind of row. */
+/*
+ * Decides which rows each person may see: applies the rules of proto/sight.def to requests, queries and each kind of
+ * row.
+ */
 #include "master/sight.h"
 
 #include <stdio.h>
@@ -78,7 +81,7 @@ static int compare_owners_cb(const void *a, const void *b)
 	return (left->run > right->run) - (left->run < right->run);
 }
 
-/* May the asker see the run that a row of the past names? */
+/* May the asker see the run that a row of history names? */
 static bool sees_past(const struct sight *sight, const struct store_query *past, uint64_t run)
 {
 	const struct store_owner key = { .run = run }, *found = NULL;
@@ -118,7 +121,7 @@ bool sight_event(const struct sight *sight, const struct store_query *past, cons
 
 /* ---- words ---- */
 
-/* Does what the core says about this reason name nothing but the job's own run, and workers? */
+/* Does the explanation for this reason name nothing but the job's own run, and workers? */
 static bool names_own_run(uint64_t reason)
 {
 	switch (reason) {
@@ -201,7 +204,7 @@ bool sight_refuses(const struct peer_session *session, const struct msg_query *m
 	return true;
 }
 
-/* Is the schedule that the input is about somebody else's? */
+/* Does the schedule of the input belong to another person, so that the sender may not see it? */
 static bool refuses_schedule(const struct sight *sight, const struct core_input *input, struct error *error)
 {
 	bool put = input->kind == INPUT_SUBMIT;
@@ -221,14 +224,17 @@ static bool refuses_schedule(const struct sight *sight, const struct core_input 
 	return true;
 }
 
-/* Is the run that the input is about one that its sender may not see? */
+/* Is the input about a run that its sender may not see? */
 static bool refuses_run(const struct sight *sight, const struct core_input *input, struct error *error)
 {
 	bool into = input->kind == INPUT_SUBMIT;
 	uint64_t run = input->kind == INPUT_CANCEL ? input->cancel.run : input->kind == INPUT_ACT ? input->act.run :
 		       into ? input->submit.into : 0;
 
-	/* Only the store knows the owner of a run that has left memory, so all of those are refused alike: nothing can be added. */
+	/*
+	 * The owner of a run that has left memory is known only to the store. Adding jobs to such a run is refused in
+	 * the same way for everybody.
+	 */
 	if (run == 0 || (into ? sight_run(sight, run) : !sight_hides(sight, run)))
 		return false;
 	no_such_run(error, run);
@@ -270,13 +276,13 @@ bool sight_finds(struct master *master, struct query *query, const struct row_ru
 		return false;
 	}
 	query->sight.run = query->run;
-	/* A run never changes its owner, so the next piece of a log needs no look at the store. */
+	/* A run never changes its owner, so the next piece of its log needs no query of the store. */
 	if (session && sight_own(&query->sight, row->owner))
 		session->seen_run = query->run;
 	return true;
 }
 
-/* Answer like a run that doesn't exist. */
+/* Answer as if the run didn't exist. */
 static void answer_nothing(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct msg_log_data nothing = { .id = query->log_read.id, .end = true };

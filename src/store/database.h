@@ -97,7 +97,7 @@ int read_one(struct database *database, enum store_what what, uint64_t run, uint
 	     bool *ret_found);
 
 /* read_events.c */
-/* Add to the answer the owners of the runs that its rows are about. */
+/* Add the owners of the runs that the answer's rows name. */
 int owners_read(struct database *database, struct store_query *query);
 /* Add the acts and jobs that the rows of a READ_EVENTS answer refer to. */
 int events_complete(struct database *database, struct store_query *query);

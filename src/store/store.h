@@ -116,7 +116,9 @@ struct store_query {
 	size_t job_count;
 	uint64_t skip;                   /* EVENTS: number of records of the first turn to leave out */
 	bool more;                       /* EVENTS: the page ended because it was large, and more follow */
-	/* EVENTS and ACTS_DOWN, if wants_owners: owners of the runs in the rows, also of pruned runs, sorted by run. */
+	/*
+	 * EVENTS and ACTS_DOWN with wants_owners: owners of the runs in the rows, including pruned runs, sorted by run.
+	 */
 	bool wants_owners;
 	struct store_owner *owners;
 	size_t owner_count;

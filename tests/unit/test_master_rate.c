@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How fast a token may send requests: a burst, then a rate; each token for itself. */
+/* How fast a token may send requests: first a burst, then a rate; each token is counted for itself. */
 #include "greatest.h"
 #include "master/rate.h"
 #include "master_box.h"
@@ -61,7 +61,7 @@ TEST one_token_never_delays_another(void)
 		ASSERT_EQ(0, take(name, 1000 + i));
 		ASSERT(take(name, 1000 + i) > 0);
 	}
-	ASSERT(rates.due.count < 1000);          /* those without a debt were dropped */
+	ASSERT(rates.due.count < 1000);          /* entries that no longer matter were dropped */
 	PASS();
 }
 

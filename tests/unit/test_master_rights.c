@@ -89,7 +89,7 @@ TEST every_right_is_obeyed(void)
 			enum allowance allowance = right_to(right->op, right->number, 1u << role);
 
 			ASSERT_EQm(right->subject, allowance == ALLOWED_NOT, err == ERR_DENIED);
-			/* Of a run that isn't theirs they don't even learn that it exists. */
+			/* A person who may act only on their own runs doesn't learn that another's run exists. */
 			if (right->op == OP_ACT && allowance == ALLOWED_OWN)
 				ASSERT_EQm(right->subject, ERR_NOT_FOUND, err);
 		}

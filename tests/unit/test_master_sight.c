@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whoever may see only some runs finds no trace of the others: every question and every request of the protocol is tried, and
- * what comes back is searched for names, texts and numbers of somebody else's runs. Everything of zoe's has "zoe" in its name.
+ * A person who may see only some runs finds no trace of others. Every query and every request of the protocol is tried,
+ * and the answers are searched for names, texts and numbers of another person's runs, all of whose texts contain "zoe".
  */
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "master_box.h"
 #include "proto/rights.h"
 
-#define LIVE    1                        /* zoe's runs: one that runs and waits, one that was pruned, one that ended */
+#define LIVE    1 /* zoe's runs: one is live, with a running and a waiting job; one was pruned; one has ended */
 #define PRUNED  2
 #define ENDED   3
 #define MINE    4                        /* anna's */
@@ -18,7 +18,7 @@
 static struct person person;
 static struct peer peer;
 static uint64_t zoes_job, zoes_epoch;
-static char found[256];                  /* what a search found */
+static char found[256];                  /* the trace that a search found */
 
 static bool begin_as(const char *name, role_set roles)
 {
@@ -112,7 +112,7 @@ static bool lock_and_token(void)
 	return peer_send(&peer, OP_SET, &lock) && answered_ok() && peer_send(&peer, OP_SET, &token) && answered_ok();
 }
 
-/* Remove the oldest run that has ended: there are two, and one is kept. */
+/* Prune the older of the two ended runs; the rule keeps one. */
 static bool prune(void)
 {
 	struct msg_prune msg = { .id = ++peer.last_id, .keep = 1 + 1, .dead = true };
@@ -121,7 +121,7 @@ static bool prune(void)
 	return peer_send(&peer, OP_PRUNE, &msg) && peer_expect(&peer, OP_SNAPSHOT, &snapshot);
 }
 
-/* The worker of all of these tests. It has the first of zoe's jobs, and keeps it. */
+/* Let the only worker of these tests take zoe's first job, which it keeps. */
 static bool worker_takes(struct peer *worker)
 {
 	struct frame frame;
@@ -152,7 +152,7 @@ static bool fill(void)
 		return false;
 	peer_close(&worker);
 	end();
-	/* A run leaves memory with the master's end at the latest. The newest of the two is kept. */
+	/* Runs leave memory at the end of the master at the latest; the newest of the two ended runs is kept. */
 	filled = begin_as("zoe", ROLES_PERSON) && prune();
 	end();
 	return filled;
@@ -165,7 +165,7 @@ static bool holds_text(struct slice bytes, const char *text)
 	return memmem(bytes.data, bytes.len, text, strlen(text)) != NULL;
 }
 
-/* The numbers of zoe's runs in any row of an answer. */
+/* Does any row of the answer have the number of one of zoe's runs? */
 static bool names_a_run(const struct msg_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->runs.n; i++)
@@ -189,7 +189,7 @@ static bool names_a_run(const struct msg_snapshot *snapshot)
 	return snapshot->dead.n + snapshot->decisions.n + snapshot->tries.n + snapshot->pruned_runs.n > 0;
 }
 
-/* Take the next frame, and search it. False: it has a trace, or there is none. */
+/* Take the next frame and search it. False: it has a trace of zoe's runs, or no frame came. */
 static bool clean_frame(const char *what, struct frame *ret_frame)
 {
 	struct msg_snapshot snapshot;
@@ -235,7 +235,7 @@ static bool clean_query(const struct msg_query *msg)
 	return true;
 }
 
-/* The answer to a request, as text, without the numbers of the request and of the run. */
+/* The answer to a request as text, without the numbers of the request and of the run. */
 static char *answer_about(enum opcode op, void *msg, uint64_t *id, uint64_t *run, uint64_t number)
 {
 	static char texts[2][4096];
@@ -287,7 +287,7 @@ TEST submitter_finds_no_trace_in_any_answer(void)
 	for (uint64_t what = 1; what <= QUERY_TRIES; what++)
 		for (size_t run = 0; run < sizeof(runs) / sizeof(runs[0]); run++)
 			for (size_t job = 0; job < 3; job++) {
-				/* The name of a job that was asked for comes back in the refusal. */
+				/* A refusal repeats the name of the job that was asked for, which is no trace. */
 				bool named = job > 0 && (what == QUERY_JOB || what == QUERY_EXPLAIN);
 				struct msg_query query = { .what = what, .run = runs[run], .reasons = true,
 							   .job = slice_str(named ? "j" : jobs[job]) };
@@ -345,7 +345,7 @@ TEST subscriber_is_told_nothing_of_hidden_runs(void)
 	ASSERTm(found, clean_frame("snapshot", &frame));
 	ASSERT(worker_takes(&worker));
 	ASSERT(peer_done(&worker, zoes_job, zoes_epoch, 0));
-	/* Whatever was sent about zoe's job came before the end of anna's own run. */
+	/* Frames about zoe's job would have come before the end of anna's own run. */
 	ASSERT(peer_submit(&peer, "key-of-annas-run", "mine", 1, false) && peer_send(&peer, OP_ACT, &ends));
 	while (!told) {
 		struct msg_delta delta;

@@ -24,8 +24,8 @@
 #include "cli/show/wrap.h"
 
 #define PORTION 1000                     /* most jobs printed at a time, except in a table */
-#define TABLE_MOST 1000                  /* most rows of a table, unless --all is given */
-#define FOLD_MOST 20000                  /* most jobs that are read to be folded */
+#define TABLE_MOST 1000                  /* most rows of a table unless --all is given */
+#define FOLD_MOST 20000                  /* most jobs that are read to be folded into fan-outs */
 #define HEADER_INDENT 4                  /* of further lines about the run */
 
 static void header_text(const struct cli *cli, const struct rec_run_row *run, struct buf *out)
@@ -131,7 +131,7 @@ static void print_run_json(struct cli *cli, const struct shown_run *shown)
 	arena_free(&arena);
 }
 
-/* Are the rows of all jobs there, in the order of the graph? Then similar ones can share a row. */
+/* Are the rows of all jobs known, in the order of the graph? Then similar jobs can share a row. */
 static bool may_fold(const struct cli *cli, const struct shown_run *shown)
 {
 	if (cli->out.style != STYLE_HUMAN || shown->wanted != NULL || option_given(cli->invocation, OPT_show_all))
@@ -142,7 +142,7 @@ static bool may_fold(const struct cli *cli, const struct shown_run *shown)
 	return true;
 }
 
-/* Print the jobs. Returns how many of them were left out. */
+/* Print the jobs. Return the number of jobs that were left out. */
 static size_t print_run_rows(struct cli *cli, const struct shown_run *shown)
 {
 	struct arena arena = { 0 };

@@ -22,7 +22,10 @@ struct explain_groups {
 
 uint64_t explain_reason(const struct rec_job_row *job); /* the enum reason of a job, also if it runs or has ended */
 struct slice explain_why(const struct rec_job_row *job, struct arena *arena);
-/* Add the job to the group with its state and reason. A job that succeeded is only counted. each: make a group of each job. */
+/*
+ * Add the job to the group with its state and reason; with each set, make a group for each job. A job that succeeded is
+ * only counted.
+ */
 void explain_groups_add(struct explain_groups *groups, const struct rec_job_row *job, bool each, struct arena *arena);
 /* Make a group of one job. */
 struct explain_group explain_alone(const struct rec_job_row *job, struct arena *arena);

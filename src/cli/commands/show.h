@@ -13,7 +13,10 @@ enum err show_job(struct cli *cli, const struct selector *selector);     /* asks
 /* show_tries.c: begin the records, and add a row for each known try of the job. */
 enum err tries_of(struct cli *cli, const struct rec_job_row *job, struct records *records);
 
-/* show_fold.c: add the jobs of a run, with its fan-outs folded, as at most so many rows. Return how many jobs are in none. */
+/*
+ * show_fold.c: add the jobs of a run, with its fan-outs folded, as at most this many rows. Return the number of jobs
+ * that are in no row.
+ */
 size_t show_folded(const struct rec_job_row *jobs, size_t job_count, int64_t now_ms, size_t most, struct records *records);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define LOOKS_MAX (STATE_COUNT + FLAG_COUNT)
 
-/* How much a state says about a whole fan-out: what runs, then what waits, then what failed. */
+/* The rank of a state in the summary of a fan-out: running states first, then waiting ones, then failed ones. */
 static int weight(enum job_state state)
 {
 	if (state == STATE_RUNNING)
@@ -23,7 +23,10 @@ static int weight(enum job_state state)
 	return state_needs_eyes(state) ? 2 : state == STATE_SUCCEEDED;
 }
 
-/* "40 jobs: 38 OK, 2 QUEUE", and why those that haven't ended wait if all do for the same reason. *ret_first: whom to show. */
+/*
+ * Write "40 jobs: 38 OK, 2 QUEUE", and the reason why the jobs wait if it is the same for all that haven't ended.
+ * *ret_first: the job to show.
+ */
 static struct slice summary(const struct picture *picture, const struct rec_job_row *jobs, size_t job_count,
 			    const struct fold_node *node, struct arena *arena, const struct rec_job_row **ret_first)
 {

@@ -99,7 +99,7 @@ static size_t terminal_width(const struct sink *out)
 
 /* A line of the screen: a running job, or all running jobs of a fan-out. */
 struct running {
-	const struct rec_job_row *job;   /* the one that has run longest */
+	const struct rec_job_row *job;   /* the running job of the line that has run longest */
 	uint64_t count;
 };
 
@@ -113,7 +113,10 @@ static struct running *same_line(struct running *lines, size_t count, const stru
 	return NULL;
 }
 
-/* Gather the lines of running jobs. If they would be too many, those of a fan-out share one. Returns how many there are. */
+/*
+ * Collect the lines of running jobs. If they are too many, the jobs of a fan-out share a line. Return the number of
+ * lines.
+ */
 static size_t gather_running(const struct follow *follow, struct running lines[SCREEN_JOBS], uint64_t *ret_more)
 {
 	bool folds = follow->counts[STATE_RUNNING] + follow->counts[STATE_STOPPING] > SCREEN_JOBS;

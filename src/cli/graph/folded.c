@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which rows a table has when fan-outs are folded, and what stands for a fan-out in it. */
+/* Decides which rows a table has when fan-outs are folded, and what the row of a fan-out shows. */
 #include "cli/graph/folded.h"
 
 #include <inttypes.h>

@@ -112,7 +112,7 @@ enum err picture_of_run(struct cli *cli, uint64_t run, struct picture *ret)
 	return err;
 }
 
-/* Set a job that isn't in a run yet. */
+/* Fill in a job of a pipeline, which isn't in a run yet. */
 static void take_spec(struct picture *picture, size_t at, const struct rec_job_spec *spec)
 {
 	picture->graph.jobs[at].job = at + 1;

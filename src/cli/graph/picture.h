@@ -20,8 +20,9 @@ struct picture {
 	struct fold fold;
 };
 
-void picture_of_rows(const struct rec_job_row *rows, size_t count, struct picture *ret);    /* row i has the index i */
-void picture_unfold(struct picture *picture);              /* show each job by itself */
+/* make a picture of these rows; row i is the job with index i */
+void picture_of_rows(const struct rec_job_row *rows, size_t count, struct picture *ret);
+void picture_unfold(struct picture *picture);              /* show each job as a node of its own */
 void picture_of_source(const struct graph_source *source, struct picture *ret);
 enum err picture_of_run(struct cli *cli, uint64_t run, struct picture *ret);
 void picture_of_dag(const struct dagline *dag, struct slice name, struct picture *ret);

@@ -16,7 +16,7 @@
 #include "lang/demand.h"
 
 #define PRIORITY_DEFAULT 50
-#define FOLD_MOST   20000                /* most jobs of a graph whose fan-outs are folded */
+#define FOLD_MOST   20000                /* most jobs that a graph may have for its fan-outs to be folded */
 #define BATCH_CELLS 16384                /* most table cells and needs in memory at once */
 
 static const struct column plan_columns[] = {
@@ -121,7 +121,7 @@ static struct slice_list parents_named(const struct graph_source *source, const 
 	return needs;
 }
 
-/* name and needs are those of the job, or of the fan-out for which it stands. */
+/* Add a row. name and needs are those of the job, or of the fan-out that the row stands for. */
 static void add_plan_row(struct records *records, const struct rec_job_spec *spec, struct slice name, struct slice_list needs)
 {
 	struct arena *arena = records->arena;
@@ -160,7 +160,7 @@ static void add_plan_row(struct records *records, const struct rec_job_spec *spe
 	buf_free(&command);
 }
 
-/* Add the row of a job, or of the fan-out of which it is the first. */
+/* Add the row of a job, or of the fan-out whose first job it is. */
 static void add_job(struct records *records, const struct graph_source *source, const struct picture *folds, uint64_t index,
 		    const struct rec_job_spec *spec)
 {
@@ -182,7 +182,10 @@ static void add_job(struct records *records, const struct graph_source *source, 
 	add_plan_row(records, spec, name, needs.n > 0 ? needs : parents_named(source, spec, records->arena));
 }
 
-/* Add rows from this job on until a batch is full. Return the index of the next job. folds: fan-outs share rows; or NULL. */
+/*
+ * Add rows from this job on until a batch is full. Return the index of the next job. folds: which fan-outs share rows,
+ * or NULL.
+ */
 static uint64_t add_batch(struct records *records, const struct graph_source *source, const struct picture *folds, uint64_t from)
 {
 	size_t needs = 0;

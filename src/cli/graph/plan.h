@@ -7,7 +7,7 @@
 #include "cli/session/cli.h"
 
 /* Print one row per job to standard output. */
-/* Print the jobs; for people with fan-outs folded, unless all. */
+/* Print the jobs; for people with fan-outs folded, unless all is set. */
 enum err plan_print(struct cli *cli, const struct graph_source *source, bool all);
 
 #endif

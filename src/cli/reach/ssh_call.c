@@ -47,7 +47,7 @@ enum err ssh_call_start(struct ssh_call *call, const struct machine *machine, co
 	buf_clear(&call->said);
 	buf_clear(&call->complained);
 	call->until_ns = clock_mono_ns() + for_ms * NS_PER_MS;
-	/* A socket, as a pipe whose reader has gone would end this process by a signal. */
+	/* Use a socket: writing to a pipe whose reader has gone would end this process by a signal. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		result = -errno;
 	else

@@ -15,9 +15,9 @@ void rows_add_job(struct records *records, const struct rec_job_row *job, const 
 /* Needs and condition as they were written. Empty if the needs are a plain list and there is no condition. */
 struct slice rows_needs_shown(struct slice_list needs, struct slice needs_text, struct slice when, struct arena *arena);
 
-/* Let the last row, which is of one job, stand for a fan-out: its name, what there is to say about it. */
+/* Turn the last row, which is a job's, into the row of its fan-out: change its name and its summary. */
 void rows_fold_job(struct records *records, struct slice name, struct slice text);
-/* Replace what the job of the last row needs, unless the list is empty. */
+/* Replace the needs in the last row, unless the list is empty. */
 void rows_fold_needs(struct records *records, struct slice_list needs);
 
 void rows_begin_workers(struct records *records, struct arena *arena);

@@ -117,12 +117,18 @@ bool view_token_find(const struct core *core, struct slice id, struct token_view
 /* Return a number that changes whenever a token is added, replaced or removed. */
 uint64_t view_tokens_changed(const struct core *core);
 
-/* view_sight.c: for a master that shows people only some runs. False: the run isn't in memory, or there is no such schedule. */
+/*
+ * view_sight.c: for a master that shows people only some runs. Get the owner of a run or schedule. False: the run isn't
+ * in memory, or the schedule doesn't exist.
+ */
 bool view_owner(const struct core *core, uint64_t run, struct slice *ret_owner);
 bool view_schedule_owner(const struct core *core, struct slice name, struct slice *ret_owner);
-/* Does this person decide in this run in memory: does it have a gate that asks them, or a job that somebody must settle? */
+/*
+ * Does this person decide in this run in memory? It has a gate that the person may decide, or an unknown job that a
+ * person must settle.
+ */
 bool view_decides(const struct core *core, uint64_t run, struct slice person);
-/* Count the jobs of the owner's live runs by state. Return how many haven't ended. */
+/* Count the jobs of the owner's live runs by state. Return the number of those that haven't ended. */
 uint64_t view_counts_of(const struct core *core, struct slice owner, uint64_t ret_counts[STATE_COUNT]);
 /* Does a live run of the owner use this tenant, concurrency group or lock? */
 bool view_uses_tenant(const struct core *core, struct slice owner, struct slice name);

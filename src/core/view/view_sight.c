@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the runs of a person are, for a master that shows people only some of the runs: whose a run is, who decides in it,
- * and which tenants, groups and locks a person's live runs use.
+ * What a person has to do with runs, for a master that shows people only some of them: whose a run is, who decides in
+ * it, and which tenants, groups and locks a person's live runs use.
  */
 #include "core/view/view.h"
 
@@ -39,7 +39,7 @@ bool view_decides(const struct core *core, uint64_t number, struct slice person)
 		struct rec_job_spec spec;
 
 		if (!(job->flags & JOB_STAGED))
-			continue;        /* a gate has a stage of its own */
+			continue;        /* the job has no gate: gates set JOB_STAGED */
 		CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
 		found = spec.gate_count > 0 && person_is_listed(&spec, person);
 		arena_reset(&arena);
@@ -74,7 +74,7 @@ static bool claims(const struct run *run, const struct bound *bound)
 	return false;
 }
 
-/* Return whether a live run of the owner has the tenant or group as a whole, or a job that claims the bound. */
+/* Does a live run of the owner have the tenant or group as a whole, or a job that claims the bound? */
 static bool any_uses(const struct core *core, struct slice owner, const struct tenant *tenant, const struct group *group,
 		     const struct bound *bound)
 {
