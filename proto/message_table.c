@@ -133,6 +133,7 @@ const char *worker_state_name(enum worker_state state)
 	switch (state) {
 	case WORKER_UP: return "up";
 	case WORKER_UNREACHABLE: return "unreachable";
+	case WORKER_ENDED: return "ended";
 	case WORKER_LOST: return "lost";
 	}
 	return "unknown";

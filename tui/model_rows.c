@@ -152,7 +152,7 @@ void model_put_worker(
 	enum worker_state before = worker ? worker->state : WORKER_LOST;
 	char name[64];
 
-	if (row->state > WORKER_LOST)
+	if (row->state > WORKER_ENDED)
 		return;
 	if (is_new) {
 		worker = mem_zalloc(sizeof *worker);

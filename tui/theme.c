@@ -56,11 +56,17 @@ const struct state_info *theme_worker(enum worker_state state)
 		"the worker is lost; others got its jobs",
 	};
 
+	static const struct state_info ended = {
+		"ended", "ended", "∅", "s", COLOUR_DEFAULT, ATTR_DIM, KIND_TERMINAL, "it was told to end",
+	};
+
 	switch (state) {
 	case WORKER_UP:
 		return &up;
 	case WORKER_UNREACHABLE:
 		return &silent;
+	case WORKER_ENDED:
+		return &ended;
 	case WORKER_LOST:
 		break;
 	}

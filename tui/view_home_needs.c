@@ -21,6 +21,12 @@ static bool run_asks(const struct tui_run *run)
 	return run->counts[STATE_APPROVAL] > 0;
 }
 
+/* A worker that was told to end needs nobody. */
+static bool worker_needs(const struct tui_worker *worker)
+{
+	return worker->state == WORKER_UP ? worker->stuck > 0 || worker->refused_code > 0 : worker->state != WORKER_ENDED;
+}
+
 size_t needs_count(const struct app *app)
 {
 	const struct model *model = &app->model;
@@ -150,8 +156,7 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	pane_title(pane, 0, title, app->theme.ascii, text);
 	/* Show workers first: they are few and serious, and a list of failed runs could leave no room for them. */
 	for (size_t i = 0; i < model->worker_count && shown < room; i++)
-		if (model->workers[i]->state != WORKER_UP || model->workers[i]->stuck > 0 ||
-		    model->workers[i]->refused_code > 0)
+		if (worker_needs(model->workers[i]))
 			worker_draw(app, pane, (int)++shown, model->workers[i]);
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
 		if (run_asks(model->runs[i]))

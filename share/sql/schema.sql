@@ -17,7 +17,7 @@ CREATE TABLE worker (
 	slots INTEGER NOT NULL,
 	seen_ms INTEGER NOT NULL, -- UTC
 	pool TEXT NOT NULL, -- name of the worker's pool; empty: default
-	standing INTEGER NOT NULL -- enum worker_standing, as a person set it: 1 cordoned, 2 draining
+	standing INTEGER NOT NULL -- enum worker_standing, as a person set it: 1 cordoned, 2 draining; plus 4 if the worker ended in order
 ) STRICT;
 
 -- pools whose state a person set

@@ -139,6 +139,8 @@ static void heartbeat_step(struct core *core, const struct core_input *input)
 	worker->load_permille = input->heartbeat.load_permille;
 	worker->start_us = input->heartbeat.start_us;
 	worker_touch(core, worker);
+	if (input->heartbeat.ending)
+		worker_says_end(core, worker);
 	if (input->heartbeat.stuck.n > 0 || worker->stuck_count > 0)
 		worker_says_stuck(worker, input->heartbeat.stuck);
 	echo = &outbox_frame(core->outbox, input->conn, OP_HEARTBEAT)->heartbeat;

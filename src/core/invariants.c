@@ -127,6 +127,7 @@ uint64_t core_hash(const struct core *core)
 		mix(&hash, hash_bytes(worker->instance, worker->instance_len, 5));
 		mix(&hash, hash_bytes(worker->pool->name, strlen(worker->pool->name), 6));
 		mix(&hash, worker->standing);
+		mix(&hash, worker->ended);
 	}
 	for (size_t i = 0; i < core->pool_count; i++)
 		if (core->pools[i]->durable)

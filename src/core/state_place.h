@@ -173,6 +173,7 @@ struct worker {
 	uint64_t newest_conn;            /* highest number of any connection of the worker; numbers only grow */
 	enum worker_state state;
 	bool quitting;                   /* the worker was told to quit: it gets no more jobs */
+	bool ended;                      /* the worker ended in order, and hasn't connected since */
 	bool touched;
 	uint8_t tally;                   /* bits of enum tally for which the worker is counted */
 	bool timed;                      /* a timer with stamp timer_stamp is armed for the worker */

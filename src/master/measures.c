@@ -98,7 +98,7 @@ static uint64_t resident_bytes(void)
 
 static void put_core(struct master *master, struct answer *answer)
 {
-	uint64_t worker = 0, stuck = 0, states[WORKER_LOST + 1] = { 0 };
+	uint64_t worker = 0, stuck = 0, states[WORKER_ENDED + 1] = { 0 };
 	struct rec_worker_row row;
 	struct core_totals totals;
 
@@ -113,7 +113,7 @@ static void put_core(struct master *master, struct answer *answer)
 			states[row.state]++;
 			stuck += row.stuck;
 		}
-	for (int state = 0; state <= WORKER_LOST; state++)
+	for (int state = 0; state <= WORKER_ENDED; state++)
 		put_labelled(answer, METRIC_WORKERS, worker_state_name((enum worker_state)state), states[state]);
 	put(answer, METRIC_SLOTS, totals.slots);
 	put(answer, METRIC_SLOTS_BUSY, totals.busy);

@@ -398,6 +398,8 @@ int keeper_run(const struct worker_options *options, struct error *error)
 	if (options->end_jobs && ledger_running(keeper.ledger) == 0)
 		keeper_tell_ready(&keeper);
 	unguarded = may_take_place(&keeper);
+	if (!unguarded)
+		keeper_link_end(&keeper);
 	log_left_out();
 	keeper_close(&keeper);
 	return unguarded ? KEEPER_UNGUARDED : 0;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "base/mem.h"
 
 #define BACKOFF_FIRST_NS (50 * NS_PER_MS)
+#define END_WAIT_NS      (1 * NS_PER_S)  /* how long the link may take to tell the master that the worker ends */
 #define BACKOFF_MAX_NS   (2 * NS_PER_S)
 #define PATIENCE_NS      (2 * NS_PER_MS) /* longest delay of a message that waits to be sent together with others */
 /* A message may be delayed while at least this many attempts per slot are queued. */
@@ -310,4 +312,24 @@ void keeper_link_flush(struct keeper *keeper)
 	keeper->link_full = result > 0;
 	if (result < 0)
 		give_up(keeper);
+}
+
+void keeper_link_end(struct keeper *keeper)
+{
+	int64_t until_ns = clock_mono_ns() + END_WAIT_NS;
+	struct pollfd fd = { .fd = keeper->link.fd, .events = POLLIN };
+
+	if (keeper->link.fd < 0 || keeper->link_pid <= 0 || !keeper->listed)
+		return;
+	ipc_put(&keeper->link, IPC_ENDING, NULL, 0);
+	if (ipc_flush(&keeper->link) != 0)
+		return;
+	/* The link ends when the master has answered, or can't be reached; what it says meanwhile is of no use. */
+	while (clock_mono_ns() < until_ns) {
+		uint8_t bytes[4096];
+		int left_ms = (int)((until_ns - clock_mono_ns()) / NS_PER_MS);
+
+		if (poll(&fd, 1, left_ms > 0 ? left_ms : 0) <= 0 || read(fd.fd, bytes, sizeof(bytes)) <= 0)
+			return;
+	}
 }

@@ -75,6 +75,8 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 	if (link->welcome || link->retry_s == 0. || (why && why->code == ERR_DENIED))
 		log_warn_limited("the connection to the master was lost%s%s", why ? ": " : "", why ? why->text : "");
 	drop_connection(link);
+	if (link->ending)
+		link_end(link);
 	/* A refused key stays refused until a person acts, so try again only seldom. */
 	if (why && why->code == ERR_DENIED)
 		link->retry_s = RETRY_DENIED_S;
@@ -229,6 +231,22 @@ void link_beat(struct link *link)
 		.load_permille = link->load.load_permille, .start_us = link->start_us, .stuck = stuck_jobs(link),
 	};
 	conn_send(link->conn, OP_HEARTBEAT, &msg);
+}
+
+void link_end(struct link *link)
+{
+	ev_break(link->loop, EVBREAK_ALL);
+}
+
+void link_say_end(struct link *link)
+{
+	const struct msg_heartbeat msg = { .sent_ns = clock_mono_ns(), .ending = true };
+
+	if (link->conn && link->welcome)
+		conn_send(link->conn, OP_HEARTBEAT, &msg);
+	else
+		link_end(link);
+	link->ending = true;
 }
 
 void link_keeper_answered(struct link *link)

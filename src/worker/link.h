@@ -87,6 +87,7 @@ struct link {
 	uint64_t asked, answered; /* number of PINGs and LEASEs sent to the keeper, and of PONGs received from it */
 	/* HELLO or a heartbeat is sent as soon as the keeper has answered */
 	bool hello_owed, beat_owed;
+	bool ending;                     /* the keeper ends in order, and the master is being told */
 	bool keeper_silent;              /* the keeper didn't answer before the last heartbeat, which was logged */
 	size_t stuck_count;
 	struct ipc_numbers numbers;
@@ -130,6 +131,8 @@ struct link {
 /* Extend the lease: the master has heard what was sent at sent_ns. */
 void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
+void link_say_end(struct link *link);    /* the keeper ends in order: tell the master, then end the link */
+void link_end(struct link *link);        /* leave the loop */
 void link_beat(struct link *link); /* send a heartbeat now, because something that it reports has changed */
 void link_keeper_answered(struct link *link);            /* called when a PONG arrived from the keeper */
 

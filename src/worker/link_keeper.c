@@ -199,6 +199,9 @@ bool link_keeper_read(struct link *link)
 		case IPC_NUMBERS:
 			link->numbers = message.numbers;
 			break;
+		case IPC_ENDING:
+			link_say_end(link);
+			break;
 		case IPC_PONG:
 			link_keeper_answered(link);
 			break;

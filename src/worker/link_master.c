@@ -268,6 +268,8 @@ void link_frame(struct link *link, const struct frame *frame)
 			ship_again(link, &msg.credit.again.at[i]);
 		break;
 	case OP_HEARTBEAT:
+		if (msg.heartbeat.ending)
+			link_end(link);
 		link_lease(link, msg.heartbeat.sent_ns);
 		break;
 	case OP_RELAY:

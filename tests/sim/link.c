@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 
+#define GOODBYE_PERMILLE 5                /* heartbeats that say that the worker ends */
+
 static struct link_item *item_of(struct sim_link *link, uint64_t job, uint64_t epoch)
 {
 	for (size_t i = 0; i < link->count; i++)
@@ -193,6 +195,11 @@ void link_receive(struct sim_world *world, struct sim_worker *worker, struct eve
 	case OP_HEARTBEAT:
 		if (worker->welcomed)
 			lease_to_keeper(world, worker, message->sent_ns);
+		/* The worker has ended; the next beat is of one that was started again and found its jobs. */
+		if (message->ending && worker->conn) {
+			conn_break(world, worker->conn);
+			worker->welcomed = false;
+		}
 		message_free(message);
 		break;
 	case OP_ACK:
@@ -302,6 +309,7 @@ void link_beat(struct sim_world *world, struct sim_worker *worker, uint64_t life
 	message = message_make(OP_HEARTBEAT);
 	message->sent_ns = world->now_ns;
 	message->load = load_now(world, worker);
+	message->ending = world->faults && world_chance(world, GOODBYE_PERMILLE);
 	conn_to_master(world, worker->conn, message);
 }
 

@@ -247,6 +247,7 @@ static void step(struct sim_world *world, const struct event *event)
 		input.heartbeat.cpu_permille = event->message->load.cpu_permille;
 		input.heartbeat.gpu_permille = event->message->load.gpu_permille;
 		input.heartbeat.start_us = event->message->load.start_us;
+		input.heartbeat.ending = event->message->ending;
 		core_step(core, &input);
 		break;
 	case OP_STARTED:
@@ -349,6 +350,7 @@ static struct message *pack(struct sim_world *world, const struct outbox *outbox
 		message->lease_ms = (int64_t)first->welcome.lease_ms;
 	} else if (first->op == OP_HEARTBEAT) {
 		message->sent_ns = first->heartbeat.sent_ns;
+		message->ending = first->heartbeat.ending;
 	}
 	(void)world;
 	*at += n;

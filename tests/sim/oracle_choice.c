@@ -35,8 +35,8 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 
 	if (hello ? event->a < worker->newest_conn : event->a != worker->conn)
 		return;
-	/* A worker that was silent for this long may be lost for the master. */
-	if (event->what == HAPPENS_GONE || (!hello && world->now_ns - worker->heard_ns >= 2 * world->master.lease_ms * MS))
+	/* A worker that says that it ends gets no more jobs; one that was silent for this long may be lost for the master. */
+	if (event->what == HAPPENS_GONE || event->message->ending || (!hello && world->now_ns - worker->heard_ns >= 2 * world->master.lease_ms * MS))
 		worker->conn = 0;
 	else
 		worker->conn = event->a;

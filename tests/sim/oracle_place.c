@@ -155,7 +155,7 @@ static void note_row(struct sim_world *world, const struct row *row)
 		struct oracle_worker *worker = &world->oracle.workers[worker_index(world, row->worker.name)];
 
 		worker->number = (uint64_t)row->worker.worker;
-		worker->standing = (enum worker_standing)row->worker.standing;
+		worker->standing = (enum worker_standing)(row->worker.standing & ~ROW_WORKER_ENDED);
 	} else if (row->table == TABLE_pool) {
 		world->oracle.pools[pool_index(row->pool.pool)] = (enum pool_state)row->pool.state;
 	} else if (row->table == TABLE_job) {

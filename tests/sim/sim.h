@@ -222,6 +222,7 @@ struct message {
 	const struct sim_schedule *schedule;     /* of SUBMIT: the schedule, if one is set */
 	uint64_t offers[SIM_KINDS];              /* of HELLO: the resources that the worker offers */
 	struct sim_load load;                    /* of HEARTBEAT: load of the worker's machine */
+	bool ending;                             /* of HEARTBEAT: the worker was told to end */
 	unsigned pool;
 	struct rec_held *held;
 	struct rec_assign *assign;

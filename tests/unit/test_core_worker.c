@@ -327,6 +327,58 @@ TEST restart_gives_workers_a_full_grace(void)
 	PASS();
 }
 
+static void say_end(struct rig *rig, uint64_t conn)
+{
+	struct core_input input = { .kind = INPUT_HEARTBEAT, .conn = conn, .heartbeat = { .sent_ns = 5, .ending = true } };
+	struct outgoing echo = { 0 };
+
+	rig_step(rig, &input);
+	rig_frames(rig, OP_HEARTBEAT, &echo);
+	CHECK(echo.heartbeat.ending);
+}
+
+TEST worker_that_ended_in_order_is_ended(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn = rig_hello(rig, "w", 1);
+
+	say_end(rig, conn);
+	ASSERT_EQ(WORKER_UP, worker_row(rig, 1).state);
+	submit_jobs(rig, 1);
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));           /* it gets no more jobs */
+	rig_gone(rig, conn);
+	ASSERT_EQ(WORKER_ENDED, worker_row(rig, 1).state);
+	rig_restart(rig);
+	ASSERT_EQ(WORKER_ENDED, worker_row(rig, 1).state);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_EQ(WORKER_ENDED, worker_row(rig, 1).state);
+	rig_hello(rig, "w", 1);
+	ASSERT_EQ(WORKER_UP, worker_row(rig, 1).state);
+	ASSERT_EQ(STATE_ASSIGNED, rig_state(rig, 1));
+	rig_free(rig);
+	PASS();
+}
+
+/* Its jobs may still run, so whoever looks must see that nobody reaches them. */
+TEST worker_that_ended_with_jobs_is_unreachable(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn = rig_hello(rig, "w", 1);
+	struct rig_attempt attempt;
+
+	submit_jobs(rig, 1);
+	attempt = rig_must_take(rig);
+	rig_started(rig, attempt);
+	say_end(rig, conn);
+	rig_gone(rig, conn);
+	ASSERT_EQ(WORKER_UNREACHABLE, worker_row(rig, 1).state);
+	rig_pass(rig, LIMIT_GRACE_MS);
+	ASSERT_EQ(1, rig_job(rig, 1).crashes);
+	ASSERT_EQ(WORKER_ENDED, worker_row(rig, 1).state);
+	rig_free(rig);
+	PASS();
+}
+
 TEST quitting_worker_is_assigned_no_job(void)
 {
 	struct rig *rig = rig_new();
@@ -495,6 +547,8 @@ SUITE(joining)
 	RUN_TEST(bad_hello_is_refused);
 	RUN_TEST(newer_connection_replaces_an_older_one);
 	RUN_TEST(older_connection_is_refused_behind_a_newer_one);
+	RUN_TEST(worker_that_ended_in_order_is_ended);
+	RUN_TEST(worker_that_ended_with_jobs_is_unreachable);
 	RUN_TEST(quitting_worker_is_assigned_no_job);
 }
 

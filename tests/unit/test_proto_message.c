@@ -146,6 +146,7 @@ TEST names_of_enums(void)
 	ASSERT_STR_EQ("none", outcome_name(OUTCOME_NONE));
 	ASSERT_STR_EQ("unknown", outcome_name((enum outcome)99));
 	ASSERT_STR_EQ("lost", worker_state_name(WORKER_LOST));
+	ASSERT_STR_EQ("ended", worker_state_name(WORKER_ENDED));
 	ASSERT_STR_EQ("unknown", worker_state_name((enum worker_state)99));
 	PASS();
 }

@@ -42,7 +42,12 @@ static void check_worker(const struct rec_worker_row *worker, struct findings *f
 	struct buf text = { 0 }, next = { 0 };
 
 	buf_addf(&text, "worker %.*s ", (int)worker->name.len, (const char *)worker->name.data);
-	if (worker->state != WORKER_UP) {
+	if (worker->state == WORKER_ENDED) {
+		buf_add_str(&text, "was told to end");
+		buf_addf(&next, "start it again when it is needed, or forget it: titan worker rm %.*s", (int)worker->name.len,
+			 (const char *)worker->name.data);
+		finding_add(findings, "workers", FINDING_ADVICE, buf_cstr(&text), buf_cstr(&next));
+	} else if (worker->state != WORKER_UP) {
 		buf_add_str(&text, "isn't connected");
 		buf_addf(&next, "start the worker again, or if its machine is gone for good: titan worker rm %.*s", (int)worker->name.len,
 			 (const char *)worker->name.data);

@@ -83,7 +83,7 @@ static const char *what_word(const struct rec_event_row *row)
 	case HAPPENED_WORKER_UP:
 		return "up";
 	case HAPPENED_WORKER_GONE:
-		return "unreachable";
+		return row->detail ? "ended" : "unreachable";
 	case HAPPENED_WORKER_LOST:
 		return "lost";
 	case HAPPENED_SCHEDULE_FIRED:

@@ -386,7 +386,7 @@ void rows_forget_load(struct records *records)
 
 void rows_add_worker(struct records *records, const struct rec_worker_row *worker, int64_t now_ms)
 {
-	enum worker_state state = worker->state <= WORKER_LOST ? (enum worker_state)worker->state : WORKER_LOST;
+	enum worker_state state = worker->state <= WORKER_ENDED ? (enum worker_state)worker->state : WORKER_LOST;
 
 	records_text(records, worker->name);
 	records_text(records, slice_str(worker_state_name(state)));

@@ -87,7 +87,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	labels_sort(&worker->labels);
 	worker->pid = hello->pid;
 	worker->seen_ms = core->now.wall_ms;     /* the time of this HELLO is also in the worker's row */
-	worker->quitting = false;
+	worker->quitting = worker->ended = false;
 	worker->stuck_count = 0;
 	worker->pool = pool_get(core, hello->pool);
 	worker->offer_count = offers->n;

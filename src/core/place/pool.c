@@ -130,7 +130,8 @@ void worker_row_put(struct core *core, const struct worker *worker)
 		.name = arena_copy(arena, slice_str(worker->name)),
 		.instance = arena_copy(arena, slice_make(worker->instance, worker->instance_len)),
 		.slots = worker->slots, .seen_ms = worker->seen_ms,
-		.pool = arena_copy(arena, slice_str(worker->pool->name)), .standing = (int64_t)worker->standing,
+		.pool = arena_copy(arena, slice_str(worker->pool->name)),
+		.standing = (int64_t)worker->standing + (worker->ended ? ROW_WORKER_ENDED : 0),
 	};
 }
 

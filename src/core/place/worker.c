@@ -91,7 +91,8 @@ static void worker_lost(struct core *core, struct worker *worker)
 		worker_disconnect(core, worker);
 	}
 	worker_state_set(core, worker, WORKER_LOST);
-	happened(core, HAPPENED_WORKER_LOST, worker->number, slice_str(worker->name), 0);
+	if (!worker->ended || worker->held_count > 0)
+		happened(core, HAPPENED_WORKER_LOST, worker->number, slice_str(worker->name), 0);
 	while (worker->held_count > 0)
 		attempt_lost(core, worker->held[worker->held_count - 1].job, OUTCOME_LOST, false);
 	jobs_tell_children(core);
@@ -137,7 +138,7 @@ void worker_gone(struct core *core, uint64_t conn)
 		return;                  /* a newer connection of the same worker has replaced this one */
 	worker_dropped(core, worker);
 	worker_disconnect(core, worker);
-	happened(core, HAPPENED_WORKER_GONE, worker->number, slice_str(worker->name), 0);
+	happened(core, HAPPENED_WORKER_GONE, worker->number, slice_str(worker->name), worker->ended);
 	worker_wait(core, worker);
 }
 
@@ -151,6 +152,22 @@ void workers_forgive(struct core *core)
 		else if (worker->state == WORKER_UNREACHABLE)
 			worker_wait(core, worker);
 	}
+}
+
+enum worker_state worker_shown(const struct worker *worker)
+{
+	return worker->ended && worker->state != WORKER_UP && worker->held_count == 0 ? WORKER_ENDED : worker->state;
+}
+
+/* It stays up until its connection is closed. The row says that it ended, so a restarted master knows it, too. */
+void worker_says_end(struct core *core, struct worker *worker)
+{
+	if (worker->ended)
+		return;
+	worker->quitting = worker->ended = true;
+	core->serving++;
+	worker_row_put(core, worker);
+	worker_touch(core, worker);
 }
 
 void workers_quit(struct core *core)

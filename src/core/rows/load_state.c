@@ -66,7 +66,8 @@ static enum err load_worker(struct core *core, const struct row_worker *row, str
 		return TRUST(error, "worker %lld: the name is invalid or used twice", (long long)row->worker);
 	if (row->slots < 1 || row->slots > LIMIT_SLOTS_MAX || row->instance.len > INSTANCE_SIZE)
 		return TRUST(error, "worker %lld: invalid slots or instance", (long long)row->worker);
-	if ((row->pool.len > 0 && !text_is_name(row->pool)) || row->standing < 0 || row->standing > STANDING_DRAINING)
+	if ((row->pool.len > 0 && !text_is_name(row->pool)) || row->standing < 0 ||
+	    (row->standing & ~ROW_WORKER_ENDED) > STANDING_DRAINING)
 		return TRUST(error, "worker %lld: invalid pool or standing", (long long)row->worker);
 	worker = worker_new(core, (uint64_t)row->worker, row->name, pool_get(core, slice_make(NULL, 0)));
 	worker->slots = (uint32_t)row->slots;
@@ -74,7 +75,8 @@ static enum err load_worker(struct core *core, const struct row_worker *row, str
 	worker->seen_ms = row->seen_ms;
 	worker->pool = pool_get(core, row->pool);
 	if (!PLANTED(cordon_forgotten_at_load))
-		worker->standing = (enum worker_standing)row->standing;
+		worker->standing = (enum worker_standing)(row->standing & ~ROW_WORKER_ENDED);
+	worker->ended = (row->standing & ROW_WORKER_ENDED) != 0;
 	worker->instance_len = row->instance.len;
 	if (row->instance.len > 0)
 		memcpy(worker->instance, row->instance.data, row->instance.len);

@@ -127,13 +127,15 @@ static void tell_named(struct telling *telling, const struct wants *wants)
 static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, const struct wants *wants)
 {
 	const struct core *core = telling->core;
+	const struct worker *named;
 
 	switch (hurdle) {
 	case HURDLE_UP:
 		return REASON_NO_WORKER_UP;
 	case HURDLE_NAME:
-		buf_addf(&telling->words, "the job must run on worker %.*s, which isn't connected", (int)wants->spec.only_worker.len,
-			 (const char *)wants->spec.only_worker.data);
+		tell_named(telling, wants);
+		named = name_map_get(&core->worker_names, wants->spec.only_worker);
+		buf_add_str(&telling->words, named && worker_shown(named) == WORKER_ENDED ? "which was told to end" : "which isn't connected");
 		return REASON_NO_WORKER_NAMED;
 	case HURDLE_LABELS:
 		tell_named(telling, wants);
@@ -275,7 +277,7 @@ static enum reason tell_target(struct telling *telling, const struct worker *tar
 		return REASON_AFFINITY_NEVER;
 	}
 	if (!worker_connected(target))
-		buf_addf(&telling->words, "is %s", worker_state_name(target->state));
+		buf_addf(&telling->words, "is %s", worker_state_name(worker_shown(target)));
 	else if (target->resting)
 		buf_addf(&telling->words, "can't start jobs now: %s", refused_why(target));
 	else if (!worker_serves(target))

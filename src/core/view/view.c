@@ -27,7 +27,7 @@ void view_totals(const struct core *core, struct core_totals *ret_totals)
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 
-		if (worker->state == WORKER_LOST)
+		if (worker_shown(worker) == WORKER_LOST || worker_shown(worker) == WORKER_ENDED)
 			continue;
 		totals.workers++;
 		totals.slots += worker->slots;
@@ -287,7 +287,7 @@ bool view_worker(const struct core *core, uint64_t number, struct arena *arena, 
 	if (!worker)
 		return false;
 	*ret_row = (struct rec_worker_row){
-		.worker = worker->number, .name = slice_str(worker->name), .state = worker->state,
+		.worker = worker->number, .name = slice_str(worker->name), .state = worker_shown(worker),
 		.slots = worker->slots, .busy = worker_busy(worker), .prefetched = worker->held_count - worker_busy(worker),
 		.cpu_permille = worker->cpu_permille, .mem_permille = worker->mem_permille,
 		.seen_ms = worker->seen_ms, .pid = worker->pid, .done = worker->done,

@@ -167,7 +167,7 @@ void worker_beats(struct liars *liars)
 		return;
 	input.conn = liars->conns[worker];
 	input.heartbeat = (struct msg_heartbeat){ .cpu_permille = any_number(liars), .gpu_permille = any_number(liars),
-						  .start_us = any_number(liars) };
+						  .start_us = any_number(liars), .ending = chance(liars, 2) };
 	tell(liars, "w%u sends a heartbeat", worker);
 	rig_step(liars->rig, &input);
 }
