@@ -208,15 +208,16 @@ static void print_wrapped(const struct printing *printing, const struct records 
 	while (more) {
 		more = false;
 		for (size_t i = 0; i <= last; i++) {
-			struct slice rest = slice_make(texts[i].data + at[i], texts[i].len - at[i]);
-			size_t next = 0, len = 0;
+			struct slice line = { 0 };
+			size_t next = 0;
 
 			if (!is_shown(printing, records, i))
 				continue;
-			if (rest.len > 0)
-				len = wrap_line(rest, printing->widths[i], false, &next);
-			add_column(printing->look, &records->columns[i], &cells[i], slice_make(rest.data, len), printing->widths[i],
-				   i == last, out);
+			if (at[i] < texts[i].len) {
+				line = slice_make(texts[i].data + at[i], texts[i].len - at[i]);
+				line.len = wrap_line(line, printing->widths[i], false, &next);
+			}
+			add_column(printing->look, &records->columns[i], &cells[i], line, printing->widths[i], i == last, out);
 			at[i] += next;
 			more |= at[i] < texts[i].len;
 			if (i < last)
