@@ -29,6 +29,25 @@ is 'workers to cordon' "$(words cordon '')" 'local '
 is 'locks to drop' "$(words lock drop '')" 'deploy '
 is 'files to run' "$(words run '')" ':files '
 is 'values of an option' "$(words --color=al)" '--color=always '
+is 'jobs of the run, to push back to' "$(words pushback "$gate/qa" --to '')" 'go qa '
+is 'or to run alone' "$(words retry 2 --only b)" 'broken '
+is 'live runs to add to' "$(words run --into '' | tr ' ' '\n' | grep -c '^[0-9]')" 2
+is 'words of states' "$(words ls FA)" 'FAIL '
+like 'settings' "$(words config sl)" '^slots $'
+is 'one of a choice' "$(words events --kind g)" 'gate '
+is 'and a further one behind a comma' "$(words events --kind job,g)" 'job,gate '
+is 'also behind =' "$(words events --kind=job,g)" '--kind=job,gate '
+titan -q token add anna -o anna.key
+is 'tokens to remove' "$(words token rm '')" 'anna '
+like 'also by their ids' "$(words token rm anna.)" '^anna\.[a-z0-9]{6} $'
+is 'but none to add' "$(words token add '')" ''
+export XDG_CONFIG_HOME=$test_dir/config
+titan -q -H master.example.org --key anna.key cluster add prod
+is 'clusters of other machines to forget' "$(words cluster rm '')" 'prod '
+like 'or to talk to' "$(words -C '')" '(^| )prod '
+printf 'name: nightly\nschedule: {cron: "0 3 * * *"}\njobs: {a: {run: "true"}}\n' >nightly.yaml
+titan -q schedule add nightly.yaml
+is 'schedules to fire' "$(words schedule fire '')" 'nightly '
 mkdir -m 700 "$TITAN_STATE/other"
 like 'clusters' "$(words -C '')" '(^| )other '
 is "another cluster's runs, without a master" "$(words -C other cancel '')" ''
@@ -51,6 +70,14 @@ keys C-u 'titan approve ' Tab
 ok 'and a gate' until_true 20 sees "titan approve $gate/qa ?$"
 keys C-u 'titan --color al' Tab
 ok 'and the value of an option' until_true 20 sees 'titan --color always ?$'
+keys C-u 'titan token rm a' Tab
+ok 'and a token' until_true 20 sees 'titan token rm anna ?$'
+keys C-u 'titan schedule fi' Tab
+ok 'and a word of an object' until_true 20 sees 'titan schedule fire ?$'
+touch "$test_dir/my pipeline.yaml"
+keys C-u 'titan run my' Tab
+ok 'and a file with a blank' until_true 20 sees 'titan run my\\ pipeline.yaml ?$'
+rm "$test_dir/my pipeline.yaml"
 keys C-u
 
 shell_has() { # SHELL
@@ -71,6 +98,8 @@ if shell_has zsh; then
 	ok 'and a job' until_true 20 sees "titan logs $live/slow ?$"
 	keys C-u 'titan approve ' Tab
 	ok 'and a gate' until_true 20 sees "titan approve $gate/qa ?$"
+	keys C-u 'titan cluster rm p' Tab
+	ok 'and a cluster' until_true 20 sees 'titan cluster rm prod ?$'
 	keys C-u exit Enter
 	unlike 'it says nothing when it is sourced' "$(PATH=$test_dir/bin:$PATH zsh -f -i -c 'source <(titan completion zsh)' 2>&1)" .
 	mkdir "$test_dir/zfunc"
@@ -85,6 +114,8 @@ if shell_has fish; then
 	is 'fish completes a verb' "$(fish_words 'titan canc')" 'cancel '
 	is 'and a job' "$(fish_words "titan logs $live/sl")" "$live/slow "
 	is 'and a gate' "$(fish_words 'titan approve ')" "$gate/qa "
+	is 'and a schedule' "$(fish_words 'titan schedule rm ')" 'nightly '
+	is 'and a worker' "$(fish_words 'titan drain lo')" 'local '
 	is 'and an option' "$(fish_words 'titan cancel --wai')" '--wait '
 	touch "$test_dir/pipeline.yaml"
 	is 'and a file' "$(fish_words 'titan run pipel')" 'pipeline.yaml '

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
+#include "cli/session/clusters.h"
+#include "proto/limits.h"
 #include "proto/message.h"
 #include "proto/states.h"
 
@@ -104,6 +106,15 @@ static bool run_fits(const struct rec_run_row *run, enum complete_of of)
 	       (run->counts.n > STATE_FAILED && run->counts.at[STATE_FAILED] > 0);
 }
 
+/* Offer the word of a state, once though several states have it. */
+static void offer_state(struct naming *naming, int state)
+{
+	for (int before = 0; before < state; before++)
+		if (strcmp(state_table[before].word, state_table[state].word) == 0)
+			return;
+	offer(naming, "", slice_str(state_table[state].word), "jobs in this state");
+}
+
 /* Offer runs: live ones by what their names begin with; of ended ones the newest that fit into one answer. */
 static enum err add_runs(struct naming *naming, enum complete_of of)
 {
@@ -119,6 +130,9 @@ static enum err add_runs(struct naming *naming, enum complete_of of)
 			offer_run(naming, &answer.runs.at[i]);
 	if (of != COMPLETE_LIVE_RUNS)
 		offer(naming, "", slice_str("last"), "the newest run");
+	/* Words of states stand for runs or jobs, too. They are offered when one is begun: they would hide the numbers. */
+	for (int state = 0; naming->completion->begun[0] >= 'A' && state < STATE_COUNT; state++)
+		offer_state(naming, state);
 	return err;
 }
 
@@ -139,16 +153,14 @@ static enum err find_run(struct naming *naming, struct slice word, uint64_t *ret
 	return err;
 }
 
-static enum err add_jobs(struct naming *naming, const char *slash)
+/* Offer the jobs of the run whose names begin with begun, each behind front. */
+static enum err add_jobs(struct naming *naming, struct slice run, const char *front, const char *begun)
 {
-	const char *begun = naming->completion->begun;
-	struct msg_query query = { .what = QUERY_NAMES, .job = slice_str(slash + 1), .limit = NAMES_MAX };
+	struct msg_query query = { .what = QUERY_NAMES, .job = slice_str(begun), .limit = NAMES_MAX };
 	struct msg_snapshot answer = { 0 };
 	struct slice last = { 0 };
-	char front[64];
-	enum err err = find_run(naming, slice_make(begun, (size_t)(slash - begun)), &query.run);
+	enum err err = find_run(naming, run, &query.run);
 
-	snprintf(front, sizeof(front), "%.*s", (int)(slash + 1 - begun), begun);
 	for (int page = 0; err == ERR_NONE && page < PAGES_MAX && naming->count < NAMES_MAX; page++) {
 		err = ask(naming, query, &answer);
 		if (err == ERR_NOT_FOUND && query.what == QUERY_NAMES) {
@@ -173,6 +185,16 @@ static enum err add_jobs(struct naming *naming, const char *slash)
 	return err;
 }
 
+/* Offer RUN/JOB: the run and the slash are typed already. */
+static enum err add_jobs_behind(struct naming *naming, const char *slash)
+{
+	const char *begun = naming->completion->begun;
+	char front[64];
+
+	snprintf(front, sizeof(front), "%.*s", (int)(slash + 1 - begun), begun);
+	return add_jobs(naming, slice_make(begun, (size_t)(slash - begun)), front, slash + 1);
+}
+
 static void offer_address(struct naming *naming, uint64_t run, struct slice job, struct slice about)
 {
 	char front[32], help[256];
@@ -180,6 +202,17 @@ static void offer_address(struct naming *naming, uint64_t run, struct slice job,
 	snprintf(front, sizeof(front), "%llu/", (unsigned long long)run);
 	snprintf(help, sizeof(help), "%.*s", (int)about.len, (const char *)about.data);
 	offer(naming, front, job, help);
+}
+
+/* Offer a token by its name, and also by its id if that is being typed. */
+static void offer_token(struct naming *naming, const struct rec_token_row *token)
+{
+	char help[LIMIT_TOKEN_ID_MAX + 1];
+
+	snprintf(help, sizeof(help), "%.*s", (int)token->id.len, (const char *)token->id.data);
+	offer(naming, "", token->name, help);
+	if (strchr(naming->completion->begun, '.'))
+		offer(naming, "", token->id, "");
 }
 
 /* Offer the rows of a list that is short enough to be read whole. */
@@ -209,6 +242,8 @@ static enum err add_rows(struct naming *naming, enum query_what what)
 			offer(naming, "", answer.groups.at[i].name, "");
 		for (size_t i = 0; i < answer.tenants.n; i++)
 			offer(naming, "", answer.tenants.at[i].name, "");
+		for (size_t i = 0; i < answer.tokens.n; i++)
+			offer_token(naming, &answer.tokens.at[i]);
 		query.cursor = answer.cursor;
 	}
 	return err;
@@ -234,6 +269,18 @@ static void add_clusters(struct naming *naming)
 		closedir(directory);
 }
 
+/* Offer the clusters of other machines that have a name here. */
+static enum err add_remotes(struct naming *naming)
+{
+	const char **names;
+	size_t count;
+	enum err err = clusters_list(&naming->arena, &names, &count, &naming->error);
+
+	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+		offer(naming, "", slice_str(names[i]), "on another machine");
+	return err;
+}
+
 bool complete_asks(const struct completion *completion)
 {
 	return completion->of >= COMPLETE_RUNS;
@@ -245,6 +292,7 @@ static enum err add(struct naming *naming)
 		[COMPLETE_GATES] = QUERY_GATES, [COMPLETE_DEAD] = QUERY_DEAD, [COMPLETE_WORKERS] = QUERY_WORKERS,
 		[COMPLETE_POOLS] = QUERY_POOLS, [COMPLETE_SCHEDULES] = QUERY_SCHEDULES, [COMPLETE_LOCKS] = QUERY_LOCKS,
 		[COMPLETE_GROUPS] = QUERY_GROUPS, [COMPLETE_TENANTS] = QUERY_TENANTS,
+		[COMPLETE_TOKENS] = QUERY_TOKENS,
 	};
 	struct completion *completion = naming->completion;
 	const char *slash = strchr(completion->begun, '/');
@@ -256,12 +304,18 @@ static enum err add(struct naming *naming)
 		return ERR_NONE;
 	case COMPLETE_CLUSTERS:
 		add_clusters(naming);
-		return ERR_NONE;
+		return add_remotes(naming);
+	case COMPLETE_REMOTES:
+		return add_remotes(naming);
+	case COMPLETE_JOBS:
+		if (completion->about == NULL)
+			return ERR_NONE;
+		return add_jobs(naming, slice_make(completion->about, strcspn(completion->about, "/")), "", completion->begun);
 	case COMPLETE_RUNS:
 	case COMPLETE_LIVE_RUNS:
 	case COMPLETE_FAILED_RUNS:
 		if (slash && completion->jobs)
-			return add_jobs(naming, slash);
+			return add_jobs_behind(naming, slash);
 		return add_runs(naming, completion->of);
 	default:
 		return add_rows(naming, lists[completion->of]);

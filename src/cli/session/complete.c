@@ -10,6 +10,7 @@
 
 #include "cli/session/help.h"
 #include "cli/session/session.h"
+#include "lang/conf.h"
 #include "proto/commands.h"
 
 /* ---- scripts ---- */
@@ -112,12 +113,19 @@ static void offer(struct completion *ret, const char *word, size_t len, const ch
 /* Offer each word of a choice such as a|b|c. */
 static void offer_choices(struct completion *ret, const char *choices)
 {
-	while (*choices != '\0') {
-		size_t len = strcspn(choices, "|");
+	while (*choices != '\0' && *choices != ',') {
+		size_t len = strcspn(choices, "|,");
 
 		offer(ret, choices, len, "");
-		choices += len + (choices[len] != '\0');
+		choices += len + (choices[len] == '|');
 	}
+}
+
+/* Offer the keys of titan.conf. */
+static void offer_settings(struct completion *ret)
+{
+	for (int key = 0; key < CONF_COUNT; key++)
+		offer(ret, conf_table[key].word, strlen(conf_table[key].word), conf_table[key].text);
 }
 
 /* Offer the topics of titan help. */
@@ -159,6 +167,7 @@ static const struct {
 	enum complete_of of;
 } known_options[] = {
 	{ "cluster", COMPLETE_CLUSTERS }, { "tenant", COMPLETE_TENANTS }, { "pool", COMPLETE_POOLS },
+	{ "into", COMPLETE_LIVE_RUNS }, { "only", COMPLETE_JOBS }, { "to", COMPLETE_JOBS }, { "key", COMPLETE_FILES },
 	{ "lock", COMPLETE_LOCKS }, { "concurrency", COMPLETE_GROUPS }, { "dump-screen", COMPLETE_FILES },
 };
 
@@ -170,6 +179,7 @@ static const struct {
 	{ COMMAND_priority, COMPLETE_LIVE_RUNS }, { COMMAND_watch, COMPLETE_LIVE_RUNS }, { COMMAND_wait, COMPLETE_LIVE_RUNS },
 	{ COMMAND_retry, COMPLETE_FAILED_RUNS }, { COMMAND_approve, COMPLETE_GATES }, { COMMAND_reject, COMPLETE_GATES },
 	{ COMMAND_pushback, COMPLETE_GATES }, { COMMAND_dlq, COMPLETE_DEAD }, { COMMAND_schedule, COMPLETE_SCHEDULES },
+	{ COMMAND_token, COMPLETE_TOKENS }, { COMMAND_cluster, COMPLETE_REMOTES },
 	{ COMMAND_lock, COMPLETE_LOCKS }, { COMMAND_group, COMPLETE_GROUPS }, { COMMAND_tenant, COMPLETE_TENANTS },
 };
 
@@ -203,7 +213,7 @@ static enum complete_of argument_means(const struct option_info *option)
 /* What a placeholder of the command's pattern stands for, such as RUN or NAME. */
 static enum complete_of command_means(const struct command_info *command, const char *word)
 {
-	bool names = has_word(word, "RUN") || has_word(word, "NAME");
+	bool names = has_word(word, "RUN") || has_word(word, "NAME") || has_word(word, "TOKEN");
 
 	for (size_t i = 0; names && i < sizeof(known_commands) / sizeof(known_commands[0]); i++)
 		if (known_commands[i].command == command->id)
@@ -268,6 +278,14 @@ static void take_word(struct typed *typed, const char *word, struct completion *
 
 static void complete_value(const struct option_info *option, struct completion *ret)
 {
+	const char *comma = strrchr(ret->begun, ',');
+
+	/* Of a list such as a,b the last word is completed. */
+	if (comma && strstr(option->argument, ",...")) {
+		ret->front = ret->begun - ret->front_len;
+		ret->front_len += (size_t)(comma + 1 - ret->begun);
+		ret->begun = comma + 1;
+	}
 	if (strchr(option->argument, '|'))
 		offer_choices(ret, option->argument);
 	ret->of = argument_means(option);
@@ -329,6 +347,11 @@ static void complete_argument(const struct typed *typed, struct completion *ret)
 
 	if (command->id == COMMAND_help && typed->count == 0)
 		offer_topics(ret);
+	if (command->id == COMMAND_config)
+		offer_settings(ret);
+	/* The name of something new isn't there to be offered. */
+	if ((command->id == COMMAND_token || command->id == COMMAND_cluster) && typed->count > 0 && strcmp(typed->arguments[0], "add") == 0)
+		return;
 	if (command->id == COMMAND_schedule && typed->count == 1 && strcmp(typed->arguments[0], "add") == 0) {
 		ret->of = COMPLETE_FILES;
 		return;
@@ -354,6 +377,7 @@ void session_complete(const char *const *words, size_t count, struct completion 
 	*ret = (struct completion){ .begun = begun, .front = begun };
 	for (size_t i = 0; i + 1 < count; i++)
 		take_word(&typed, words[i], ret);
+	ret->about = typed.count > 0 ? typed.arguments[0] : NULL;
 	if (typed.before) {
 		ret->begun = strcmp(begun, "=") == 0 ? "" : begun;
 		complete_value(typed.before, ret);
