@@ -46,6 +46,12 @@ static const uint8_t allowed[STATE_COUNT][EVENT_COUNT][STATE_COUNT] = {
 #undef MOVE
 };
 
+bool state_allows(enum job_state from, enum job_event event, enum job_state to)
+{
+	return (unsigned)from < STATE_COUNT && (unsigned)event < EVENT_COUNT && (unsigned)to < STATE_COUNT &&
+	       allowed[from][event][to] != 0;
+}
+
 uint32_t state_targets(enum job_state from, enum job_event event)
 {
 	uint32_t targets = 0;

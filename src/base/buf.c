@@ -37,12 +37,10 @@ void buf_clear(struct buf *buf)
 	buf_rewind(buf);
 }
 
-uint8_t *buf_reserve(struct buf *buf, size_t extra)
+uint8_t *buf_grow(struct buf *buf, size_t extra)
 {
 	size_t want, cap;
 
-	if (extra <= buf->cap - buf->len && buf->data)
-		return buf->data + buf->len;
 	CHECK(!__builtin_add_overflow(buf->len, extra, &want));
 	CHECK(want <= PTRDIFF_MAX / 2);
 	if (buf->data && buf->head >= buf->len) {
@@ -56,30 +54,6 @@ uint8_t *buf_reserve(struct buf *buf, size_t extra)
 	buf->data = mem_resize(buf->data, cap, 1);
 	buf->cap = cap;
 	return buf->data + buf->len;
-}
-
-void buf_add(struct buf *buf, const void *data, size_t len)
-{
-	if (len == 0)
-		return;
-	memcpy(buf_reserve(buf, len), data, len);
-	buf->len += len;
-}
-
-void buf_add_byte(struct buf *buf, uint8_t byte)
-{
-	*buf_reserve(buf, 1) = byte;
-	buf->len++;
-}
-
-void buf_add_slice(struct buf *buf, struct slice slice)
-{
-	buf_add(buf, slice.data, slice.len);
-}
-
-void buf_add_str(struct buf *buf, const char *text)
-{
-	buf_add(buf, text, strlen(text));
 }
 
 void buf_addf_args(struct buf *buf, const char *format, va_list args)

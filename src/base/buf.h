@@ -4,6 +4,7 @@
 #define TITAN_BASE_BUF_H
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/slice.h"
 
@@ -14,14 +15,40 @@ struct buf {
 	size_t head;     /* bytes already consumed in front of data */
 };
 
+uint8_t *buf_grow(struct buf *buf, size_t extra);        /* do the work of buf_reserve when there isn't room */
 void buf_free(struct buf *buf);                          /* frees the memory and leaves an empty buffer */
 void buf_clear(struct buf *buf);                         /* empty the buffer and keep its memory for later use */
+
 /* make room for `extra` bytes after len and return where they begin */
-uint8_t *buf_reserve(struct buf *buf, size_t extra);
-void buf_add(struct buf *buf, const void *data, size_t len);
-void buf_add_byte(struct buf *buf, uint8_t byte);
-void buf_add_slice(struct buf *buf, struct slice slice);
-void buf_add_str(struct buf *buf, const char *text);
+static inline uint8_t *buf_reserve(struct buf *buf, size_t extra)
+{
+	return extra <= buf->cap - buf->len && buf->data ? buf->data + buf->len : buf_grow(buf, extra);
+}
+
+static inline void buf_add(struct buf *buf, const void *data, size_t len)
+{
+	if (len == 0)
+		return;
+	memcpy(buf_reserve(buf, len), data, len);
+	buf->len += len;
+}
+
+static inline void buf_add_byte(struct buf *buf, uint8_t byte)
+{
+	*buf_reserve(buf, 1) = byte;
+	buf->len++;
+}
+
+static inline void buf_add_slice(struct buf *buf, struct slice slice)
+{
+	buf_add(buf, slice.data, slice.len);
+}
+
+static inline void buf_add_str(struct buf *buf, const char *text)
+{
+	buf_add(buf, text, strlen(text));
+}
+
 void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_addf_args(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void buf_drop(struct buf *buf, size_t len);              /* remove len bytes from the front of the buffer */
