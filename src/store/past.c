@@ -15,7 +15,6 @@
 #define KEEP_BYTES   (4 << 20)
 
 struct past_entry {
-	uint64_t hash;                   /* hash of the entry's table and key */
 	uint32_t key_len, len, cap;
 	uint8_t bytes[];
 };
@@ -92,6 +91,7 @@ static void entries_clear(struct past *past)
 	arena_reset(&past->arena);
 	if (past->cap > 0)
 		memset(past->slots, 0, past->cap * sizeof(*past->slots));
+	memset(past->of_table, 0, sizeof(past->of_table));
 	past->count = 0;
 	past->bytes = 0;
 }
@@ -134,14 +134,14 @@ void past_allow(struct past *past, bool room)
 static void slots_grow(struct past *past)
 {
 	size_t cap = past->cap ? past->cap * 2 : 1024;
-	struct past_entry **slots = mem_array(cap, sizeof(struct past_entry *));
+	struct past_slot *slots = mem_array(cap, sizeof(*slots));
 
 	for (size_t i = 0; i < past->cap; i++) {
 		size_t at;
 
-		if (!past->slots[i])
+		if (!past->slots[i].entry)
 			continue;
-		for (at = past->slots[i]->hash & (cap - 1); slots[at]; at = (at + 1) & (cap - 1))
+		for (at = past->slots[i].hash & (cap - 1); slots[at].entry; at = (at + 1) & (cap - 1))
 			;
 		slots[at] = past->slots[i];
 	}
@@ -153,35 +153,36 @@ static void slots_grow(struct past *past)
 /*
  * Find the cache slot of a key. In the first byte one bit says whether the row exists; that bit isn't part of the key.
  */
-static struct past_entry **slot_of(struct past *past, const uint8_t *bytes, size_t key_len, uint64_t *ret_hash)
+static struct past_slot *slot_of(struct past *past, const uint8_t *bytes, size_t key_len)
 {
 	uint64_t hash = hash_bytes(bytes + 1, key_len - 1, bytes[0] & 0x7f);
 	size_t at;
 
 	if (past->count * 2 >= past->cap)
 		slots_grow(past);
-	for (at = hash & (past->cap - 1); past->slots[at]; at = (at + 1) & (past->cap - 1)) {
-		const struct past_entry *entry = past->slots[at];
+	for (at = hash & (past->cap - 1); past->slots[at].entry; at = (at + 1) & (past->cap - 1)) {
+		const struct past_entry *entry = past->slots[at].entry;
 
-		if (entry->hash == hash && entry->key_len == key_len && !((entry->bytes[0] ^ bytes[0]) & 0x7f) &&
+		if (past->slots[at].hash == hash && entry->key_len == key_len && !((entry->bytes[0] ^ bytes[0]) & 0x7f) &&
 		    memcmp(entry->bytes + 1, bytes + 1, key_len - 1) == 0)
 			break;
 	}
-	*ret_hash = hash;
+	past->slots[at].hash = hash;
 	return &past->slots[at];
 }
 
-static void entry_put(struct past *past, struct past_entry **slot, uint64_t hash, size_t key_len, struct slice bytes)
+static void entry_put(struct past *past, struct past_slot *slot, size_t key_len, struct slice bytes)
 {
-	struct past_entry *entry = *slot;
+	struct past_entry *entry = slot->entry;
 
 	if (!entry || entry->cap < bytes.len) {
 		size_t cap = (bytes.len + 47) & ~(size_t)31;
 
 		past->count += entry == NULL;
+		past->of_table[bytes.data[0] & 0x7f] += entry == NULL;
 		past->bytes += sizeof(*entry) + cap;
-		entry = *slot = arena_alloc(&past->arena, sizeof(*entry) + cap);
-		*entry = (struct past_entry){ .hash = hash, .key_len = (uint32_t)key_len, .cap = (uint32_t)cap };
+		entry = slot->entry = arena_alloc(&past->arena, sizeof(*entry) + cap);
+		*entry = (struct past_entry){ .key_len = (uint32_t)key_len, .cap = (uint32_t)cap };
 	}
 	memcpy(entry->bytes, bytes.data, bytes.len);
 	entry->len = (uint32_t)bytes.len;
@@ -237,18 +238,22 @@ static bool is_first(struct past *past, const struct row *row)
 static int past_key(struct database *database, const struct row *row, bool first)
 {
 	struct past *past = &database->past;
-	struct past_entry **slot;
+	bool added = table_appends(row->table) && !row->deleted;
+	struct past_slot *slot;
 	size_t key_len;
-	uint64_t hash;
 	int result = SQLITE_OK;
 
+	if (added && past->of_table[row->table] == 0) {
+		past_add(&past->body, row, false);
+		return SQLITE_OK;
+	}
 	buf_clear(&past->row);
 	key_len = past_add(&past->row, row, !row->deleted);
-	slot = slot_of(past, past->row.data, key_len, &hash);
-	if (*slot) {
-		if (!slice_eq(slice_make((*slot)->bytes, (*slot)->len), buf_slice(&past->row)))
-			buf_add(&past->body, (*slot)->bytes, (*slot)->len);
-	} else if (table_appends(row->table) && !row->deleted) {
+	slot = slot_of(past, past->row.data, key_len);
+	if (slot->entry) {
+		if (!slice_eq(slice_make(slot->entry->bytes, slot->entry->len), buf_slice(&past->row)))
+			buf_add(&past->body, slot->entry->bytes, slot->entry->len);
+	} else if (added) {
 		past_add(&past->body, row, false);
 		return SQLITE_OK;        /* a row of this table is never put again, so it isn't worth a cache entry */
 	} else if (first) {
@@ -257,7 +262,7 @@ static int past_key(struct database *database, const struct row *row, bool first
 		result = add_stored(database, row);
 	}
 	if (result == SQLITE_OK)
-		entry_put(past, slot, hash, key_len, buf_slice(&past->row));
+		entry_put(past, slot, key_len, buf_slice(&past->row));
 	return result;
 }
 
@@ -267,7 +272,7 @@ static int past_key(struct database *database, const struct row *row, bool first
 static void range_of_entries(struct past *past, const struct row *row)
 {
 	for (size_t i = 0; i < past->cap; i++) {
-		struct past_entry *entry = past->slots[i];
+		struct past_entry *entry = past->slots[i].entry;
 		struct slice bytes;
 		struct row known;
 		bool there, sound;
@@ -297,12 +302,11 @@ static int past_range(struct database *database, const struct row *row)
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
 		struct row stored;
 		size_t key_len;
-		uint64_t hash;
 
 		read_row(statement, row->table, NULL, &stored);
 		buf_clear(&past->row);
 		key_len = past_add(&past->row, &stored, true);
-		if (!*slot_of(past, past->row.data, key_len, &hash))
+		if (!slot_of(past, past->row.data, key_len)->entry)
 			buf_add_slice(&past->body, buf_slice(&past->row));
 	}
 	result = sqlite3_reset(statement);
