@@ -166,6 +166,7 @@ void app_draw(struct app *app, struct grid *grid, int64_t now_ms)
 	app->dirty = false;
 	if (app->frozen)
 		now_ms = app->frozen_ms;
+	app->drawn_ms = now_ms;
 	if (app->width < APP_MIN_WIDTH || app->height < APP_MIN_HEIGHT) {
 		pane_printf(pane, 0, 0, (struct style){0}, "need %dx%d, have %dx%d; try titan status",
 			APP_MIN_WIDTH, APP_MIN_HEIGHT, app->width, app->height);

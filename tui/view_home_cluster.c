@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "tui/views.h"
 
 #define SPARK_WIDTH 12
@@ -94,7 +95,7 @@ void events_draw(struct app *app, struct pane pane)
 			if (++y >= pane.height)
 				break;
 		}
-		x = pane_str(pane, x, y, dim, clock_format_local(event->at_ms, text)) + 1;
+		x = pane_str(pane, x, y, dim, when_short(event->at_ms, app->drawn_ms, text)) + 1;
 		x = pane_str(pane, x, y, theme_state(&app->theme, event->look),
 			    theme_glyph(&app->theme, event->look)) +
 		    1;

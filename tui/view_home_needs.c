@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/when.h"
 #include "tui/views.h"
 
 /* Does the run need attention? Failures that the pipeline forgives don't count. */
@@ -82,10 +82,12 @@ static void failure_draw(
 		x = pane_printf(pane, x, y, plain, "%u of %" PRIu64 " jobs failed", tally.fail - unknown, run->jobs) + 2;
 	if (unknown > 0)
 		x = pane_printf(pane, x, y, plain, "%u may have run, or not", unknown) + 2;
-	if (run->ended_ms)
-		pane_printf(pane, x, y, plain, "ended %.5s", clock_format_local(run->ended_ms, text));
-	else
+	if (run->ended_ms) {
+		when_format(run->ended_ms, now_ms, text);
+		pane_printf(pane, x, y, plain, "ended %.*s", (int)strlen(text) - 3, text);       /* without its seconds */
+	} else {
 		pane_printf(pane, x, y, plain, "%u running", tally.run);
+	}
 }
 
 static void gate_draw(const struct app *app, struct pane pane, int y, const struct tui_run *run)
@@ -134,7 +136,7 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 		return;
 	}
 	pane_printf(pane, x, y, plain, "last heard at %s  %" PRIu64 " jobs %s",
-		clock_format_local(worker->seen_ms, text), worker->busy,
+		when_format(worker->seen_ms, app->drawn_ms, text), worker->busy,
 		worker->state == WORKER_LOST ? "taken back" : "out of reach");
 }
 

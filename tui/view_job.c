@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/clock.h"
+#include "base/when.h"
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
@@ -164,7 +164,7 @@ static void time_draw(const struct app *app, struct pane pane, int y, const char
 	char text[CLOCK_TEXT_SIZE];
 
 	pane_str(pane, 1, y, dim, what);
-	pane_str(pane, 10, y, plain, at_ms ? clock_format_local(at_ms, text) : "-");
+	pane_str(pane, 10, y, plain, at_ms ? when_format(at_ms, app->drawn_ms, text) : "-");
 }
 
 /* Draw the plain settings, one per line, as many as fit. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
@@ -303,7 +304,7 @@ static void line_draw(
 {
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
 	char clock[CLOCK_TEXT_SIZE];
-	int x = pane_str(pane, 0, y, dim, clock_format_local(wall_ms, clock)) + 1;
+	int x = pane_str(pane, 0, y, dim, when_format(wall_ms, app->drawn_ms, clock)) + 1;
 
 	if (stream == 2)
 		pane_str(pane, x, y, theme_style(&app->theme, COLOUR_RED, 0), "E");

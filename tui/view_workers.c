@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/clock.h"
+#include "base/when.h"
 #include "tui/views.h"
 
 static size_t selected_at(const struct app *app)
@@ -117,7 +117,7 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 	if (at->done)
 		pane_right(pane, at->done, y, 7, plain, number_short(worker->done, 6, text));
 	pane_right(pane, at->seen, y, 9, plain,
-		worker->seen_ms ? clock_format_local(worker->seen_ms, text) : "-");
+		worker->seen_ms ? when_short(worker->seen_ms, app->drawn_ms, text) : "-");
 	snprintf(text, sizeof text, "%" PRIu64, worker->pid);
 	if (at->pid)
 		pane_right(pane, at->pid, y, 8, plain, text);

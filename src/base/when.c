@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#define FAR_MS (300 * INT64_C(86400000)) /* of a time further away the year is shown, and no day */
+
 static bool local_of(int64_t wall_ms, struct tm *ret_tm)
 {
 	int64_t sec = wall_ms / 1000 - (wall_ms % 1000 < 0);
@@ -19,7 +21,7 @@ static bool local_of(int64_t wall_ms, struct tm *ret_tm)
 	return localtime_r(&time, ret_tm) != NULL;
 }
 
-const char *when_format(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZE])
+static const char *format(int64_t wall_ms, int64_t now_ms, const char *other_day, char out[CLOCK_TEXT_SIZE])
 {
 	struct tm then, now;
 	bool today;
@@ -27,9 +29,21 @@ const char *when_format(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZ
 	if (!local_of(wall_ms, &then))
 		return memcpy(out, "-", sizeof("-"));
 	today = local_of(now_ms, &now) && then.tm_year == now.tm_year && then.tm_yday == now.tm_yday;
-	if (strftime(out, CLOCK_TEXT_SIZE, today ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then) == 0)
+	if (strftime(out, CLOCK_TEXT_SIZE, today ? "%H:%M:%S" : other_day, &then) == 0)
 		return memcpy(out, "-", sizeof("-"));
 	return out;
+}
+
+const char *when_format(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZE])
+{
+	return format(wall_ms, now_ms, "%Y-%m-%d %H:%M:%S", out);
+}
+
+const char *when_short(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZE])
+{
+	bool far = wall_ms < now_ms - FAR_MS || wall_ms > now_ms + FAR_MS;
+
+	return format(wall_ms, now_ms, far ? "%b %Y" : "%b %d", out);
 }
 
 /* Turn a local day and clock time into UTC. False: no such day or time exists, such as 30 February. */

@@ -11,6 +11,9 @@
 /* 14:02:09 if it is on the same day as now_ms, otherwise 2026-11-17 14:02:09. */
 const char *when_format(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZE]);
 
+/* 14:02:09 if it is on the same day as now_ms, else Nov 17, or Nov 2025 if that is more than 300 days away: at most 8 cells. */
+const char *when_short(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZE]);
+
 /* The forms that when_parse reads, for errors. */
 #define WHEN_FORMS "2h (two hours ago), 14:30, yesterday, 2026-11-18, '2026-11-18 14:30' or 2026-11-18T14:30Z"
 

@@ -29,6 +29,8 @@ is 'and nothing else' "$(printf '%s' "$out" | LC_ALL=C tr -d '\11\12\40-\176' | 
 exits 'a fixed clock gives the same picture' 0 titan dash --clock 2030-01-01T00:00:00Z --view dag --dump-screen one --exit-after=idle
 titan dash --clock 2030-01-01T00:00:00Z --view dag --dump-screen two --exit-after=idle
 ok 'byte for byte' cmp one two
+like 'what is of another day shows its date' "$(titan dash --clock 2030-01-01T00:00:00Z --view workers --dump-screen - --exit-after=idle)" \
+	'local .* [A-Z][a-z][a-z] 20[0-9][0-9]( |$)'
 exits 'a wrong size is refused' 2 titan dash --size big --dump-screen - --exit-after=idle
 exits 'no terminal is said so' 2 titan dash
 like 'with what to do instead' "$err" 'titan status'

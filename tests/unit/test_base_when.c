@@ -20,6 +20,9 @@ TEST today_has_no_date_and_other_days_do(void)
 	ASSERT_STR_EQ("2026-11-17 23:59:59", when_format(NOW - NOW % DAY - 2 * HOUR - 1, NOW, text));
 	ASSERT_STR_EQ("2026-11-19 16:02:09", when_format(NOW + DAY, NOW, text));
 	ASSERT_STR_EQ("2025-11-18 16:02:09", when_format(NOW - 365 * DAY, NOW, text));
+	ASSERT_STR_EQ("16:02:09", when_short(NOW, NOW, text));
+	ASSERT_STR_EQ("Nov 17", when_short(NOW - DAY, NOW, text));
+	ASSERT_STR_EQ("Nov 2025", when_short(NOW - 365 * DAY, NOW, text));
 	PASS();
 }
 

@@ -42,6 +42,20 @@ TEST tail_is_the_last_lines_whatever_the_pages(void)
 	PASS();
 }
 
+/* The rig's output is of 1 January 1970. */
+TEST times_of_another_day_have_its_date(void)
+{
+	rig_add_run(4, RUN_SUCCEEDED);
+	rig.log = slice_str("a\nb\n");
+	rig_add_job("a", STATE_SUCCEEDED)->out_bytes = rig.log.len;
+	ASSERT_EQ(0, rig_run("logs -t 4/a"));
+	ASSERT_EQ(2 * strlen("1970-01-01 00:00:00 a\n"), rig.out.len);
+	ASSERT_EQ('-', rig.out.data[4]);
+	ASSERT_EQ(0, rig_run("logs -t 4"));
+	ASSERT_EQ('-', rig.out.data[4]);
+	PASS();
+}
+
 TEST tail_counts_a_last_line_with_an_end_once(void)
 {
 	rig_add_run(4, RUN_SUCCEEDED);
@@ -244,6 +258,7 @@ SUITE(cli_logs)
 	SET_TEARDOWN(rig_teardown_cb, NULL);
 	RUN_TEST(logs_are_the_bytes_as_they_were_written);
 	RUN_TEST(tail_is_the_last_lines_whatever_the_pages);
+	RUN_TEST(times_of_another_day_have_its_date);
 	RUN_TEST(tail_counts_a_last_line_with_an_end_once);
 	RUN_TEST(tail_of_a_long_log_is_exact);
 	RUN_TEST(tail_never_begins_within_a_line);

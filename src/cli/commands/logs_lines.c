@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "cli/commands/logs_internal.h"
 #include "cli/session/output.h"
 #include "cli/show/json.h"
@@ -120,7 +121,7 @@ static void add_human(const struct line_sink *sink, const struct line_mark *mark
 	char time[CLOCK_TEXT_SIZE];
 
 	if (sink->options->times)
-		buf_addf(out, "%s ", clock_format_local(wall_ms, time));
+		buf_addf(out, "%s ", when_format(wall_ms, clock_wall_ms(), time));
 	if (sink->marked) {
 		struct buf name = { 0 };
 		size_t width;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/logread.h"
 #include "cli/ask/query.h"
@@ -44,7 +45,7 @@ static void put_time(struct log_printer *printer, int64_t wall_ms)
 	char text[CLOCK_TEXT_SIZE];
 
 	buf_add_str(&printer->out, printer->cli->out.style == STYLE_PLAIN ? clock_format_utc(wall_ms, text)
-									 : clock_format_local(wall_ms, text));
+									 : when_format(wall_ms, clock_wall_ms(), text));
 	buf_add_byte(&printer->out, ' ');
 }
 
