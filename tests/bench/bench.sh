@@ -136,6 +136,19 @@ idle() {
 	rm -rf "$TITAN_STATE"
 }
 
+# Commands that a person waits for. The goals: version in 5 ms, ls in 6 times command_true, a prompt in 15 ms.
+commands() {
+	command -v python3 >/dev/null || return 0
+	"$titan" up --slots 2 >/dev/null
+	"$titan" run -w -e 'a*100; a=true' >/dev/null
+	local name number
+	while read -r name number; do
+		figure "$name" "$number" ms "$(ratio "$number" "${value[command_true]:-$number}")" command_true
+	done < <(python3 "$(dirname "$0")/bench_commands.py" "$titan")
+	stop
+	rm -rf "$TITAN_STATE"
+}
+
 submits() {
 	mkdir -p "$TITAN_STATE"
 	"$titan" master >"$dir/master.log" 2>&1 &
@@ -200,5 +213,6 @@ peers() {
 limits
 ours
 submits
+commands
 idle
 peers

@@ -42,4 +42,5 @@ tests_bench_bench_tui_LDADD = $(all_libs)
 bench_other = \
 	tests/bench/bench-compare.sh \
 	tests/bench/bench.sh \
+	tests/bench/bench_commands.py \
 	tests/bench/profile.sh
