@@ -37,13 +37,13 @@ const struct state_info *theme_worker(enum worker_state state)
 	};
 	static const struct state_info silent = {
 		"unreachable",
-		"quiet",
+		"unreachable",
 		"?",
 		"L",
 		COLOUR_YELLOW,
 		ATTR_UNDERLINE,
 		KIND_HOLDS,
-		"the worker is silent; its lease is over",
+		"the worker isn't connected or is silent; its lease is over",
 	};
 	static const struct state_info lost = {
 		"lost",

@@ -69,7 +69,7 @@ void cluster_draw(struct app *app, struct pane pane)
 	x = share_draw(app, pane, x, 2, "mem", memory);
 	x = pane_printf(pane, x, 2, plain, "workers %" PRIu64 " up", totals->workers_up);
 	if (totals->workers_silent)
-		x = pane_printf(pane, x, 2, plain, ", %" PRIu64 " quiet", totals->workers_silent);
+		x = pane_printf(pane, x, 2, plain, ", %" PRIu64 " unreachable", totals->workers_silent);
 	if (totals->workers_lost)
 		pane_printf(pane, x, 2, plain, ", %" PRIu64 " lost", totals->workers_lost);
 }

@@ -115,7 +115,7 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 {
 	const struct state_info *look = theme_worker(worker->state);
 	struct style plain = { 0 };
-	const char *word = worker->state == WORKER_LOST ? "LOST" : worker->state != WORKER_UP ? "QUIET" :
+	const char *word = worker->state == WORKER_LOST ? "LOST" : worker->state != WORKER_UP ? "GONE" :
 			   worker->refused_code > 0 ? "FAILS" : "STUCK";
 	const char *why = worker->refused_code <= INT32_MAX ? strerrordesc_np((int)worker->refused_code) : NULL;
 	char text[CLOCK_TEXT_SIZE];
@@ -135,7 +135,8 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 			worker->stuck == 1 ? "job still has a process in its slot" : "jobs still have processes in their slots");
 		return;
 	}
-	pane_printf(pane, x, y, plain, "last heard at %s  %" PRIu64 " jobs %s",
+	pane_printf(pane, x, y, plain, "%s %s  %" PRIu64 " jobs %s",
+		worker->state == WORKER_LOST ? "last heard at" : "unreachable since",
 		when_format(worker->seen_ms, app->drawn_ms, text), worker->busy,
 		worker->state == WORKER_LOST ? "taken back" : "out of reach");
 }

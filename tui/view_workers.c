@@ -58,14 +58,15 @@ static struct worker_columns columns_for(int width)
 	if (width >= 100)
 		x = at.pid = x - 9;
 	x = at.seen = x - 10;
-	if (width >= 80)
+	if (width >= 90)
 		x = at.done = x - 8;
-	x = at.prefetched = x - 9;
+	if (width >= 70)
+		x = at.prefetched = x - 9;
 	x = at.memory = x - 6;
 	x = at.cpu = x - 6;
 	at.bar_width = width >= 80 ? 10 : 0;
 	x = at.slots = x - at.bar_width - 11;
-	at.state = x - 8;
+	at.state = x - 14;
 	return at;
 }
 
@@ -78,7 +79,8 @@ static void head_draw(const struct app *app, struct pane pane, const struct work
 	pane_str(pane, at->slots, 0, dim, "SLOTS");
 	pane_right(pane, at->cpu, 0, 5, dim, "CPU");
 	pane_right(pane, at->memory, 0, 5, dim, "MEM");
-	pane_right(pane, at->prefetched, 0, 8, dim, "PREFETCH");
+	if (at->prefetched)
+		pane_right(pane, at->prefetched, 0, 8, dim, "PREFETCH");
 	if (at->done)
 		pane_right(pane, at->done, 0, 7, dim, "DONE");
 	pane_right(pane, at->seen, 0, 9, dim, "HEARD");
@@ -113,7 +115,8 @@ static void worker_draw(const struct app *app, struct pane pane, int y, const st
 		pane_right(pane, at->cpu, y, 5, plain, "?");
 		pane_right(pane, at->memory, y, 5, plain, "?");
 	}
-	pane_right(pane, at->prefetched, y, 8, plain, number_short(worker->prefetched, 5, text));
+	if (at->prefetched)
+		pane_right(pane, at->prefetched, y, 8, plain, number_short(worker->prefetched, 5, text));
 	if (at->done)
 		pane_right(pane, at->done, y, 7, plain, number_short(worker->done, 6, text));
 	pane_right(pane, at->seen, y, 9, plain,
