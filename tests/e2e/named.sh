@@ -22,8 +22,8 @@ is 'a fan-out has those of its jobs' "$(titan --json dlq ls "$run/fan" | jq leng
 
 # --- settings of a graph on one line ---
 exits 'a setting that there is not' 2 titan run -e 'a=true zzzzzzzz=1'
-words=$(printf '%s' "$err" | sed -n 's/.*known settings are \(.*\) (put.*/\1/p' | sed 's/ and for gates /, /; s/,//g')
-like 'those that there are: locks and groups too' "$words" '(concurrency lock|lock concurrency)'
+words=$(printf '%s' "$err" | sed -n 's/.*the most used are \(.*\) (put.*/\1/p' | sed 's/ and / /; s/,//g')
+like 'the most used are named' "$words" 'retry .* label'
 missing=
 for word in $words; do
 	titan help dag | grep -q "$word=" || missing="$missing $word"
@@ -63,7 +63,7 @@ like 'with its run' "$(titan explain "$run/third")" 'put a hold on the run and t
 like 'and one only with its run' "$(titan explain "$run/locked")" "put a hold on the job's run\$"
 titan release "$run" >/dev/null
 exits 'a gate that waits has nothing to be done again' 8 titan retry "$run/gate"
-like 'people have to decide' "$err" "people have to decide"
+like 'people have to decide' "$err" "people have to approve or reject it"
 like 'which is next' "$err" "titan approve $run/gate"
 like 'how many have is said while it waits' "$(titan show "$run/gate")" '^approvals +0$'
 titan approve "$run/gate"
