@@ -105,7 +105,7 @@ CREATE TABLE run (
 -- the graph of each run as submitted, in parts; added jobs follow in parts of their own; parts never change
 CREATE TABLE spec (
 	run INTEGER NOT NULL,
-	part INTEGER NOT NULL, -- number of the part, from 0
+	part INTEGER NOT NULL, -- number of this part of the run's graph, from 0
 	count INTEGER NOT NULL, -- number of jobs in the part
 	first INTEGER NOT NULL, -- in the first part of added jobs: serial number of the first added job; 0: the part continues the one before
 	jobs INTEGER NOT NULL, -- in the first part of a submit: number of jobs in the submit; 0: an older version of titan wrote the row
@@ -209,8 +209,8 @@ CREATE TABLE schedule (
 	queued INTEGER NOT NULL, -- number of due runs that wait until the live ones have ended
 	fired INTEGER NOT NULL, -- number of runs that the schedule has begun
 	skipped INTEGER NOT NULL, -- number of scheduled times at which no run began
-	skip_why INTEGER NOT NULL, -- enum skip_why: why no run began at the last skipped time
-	skip_ms INTEGER NOT NULL, -- UTC; the last skipped time
+	skip_why INTEGER NOT NULL, -- enum skip_why: why the schedule began no run at the last time that it skipped
+	skip_ms INTEGER NOT NULL, -- UTC; the last scheduled time at which the schedule began no run
 	concurrency TEXT NOT NULL, -- as in run
 	submit_key BLOB NOT NULL, -- submit key with which the schedule was last set: principal (8 bytes little-endian) and key; empty: unknown
 	digest BLOB NOT NULL, -- SHA-256 of what was last submitted for the schedule

@@ -113,7 +113,7 @@ static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct t
 		    text.len > 0 && text.data[0] == '/')
 			return ERR_NONE;
 	}
-	return pipe_fail(pipe, value, ERR_INVALID, "a directory must be an absolute path, because a worker may run elsewhere; or it must be private");
+	return pipe_fail(pipe, value, ERR_INVALID, "dir must be an absolute path, because the job may run on another machine; or it must be the word private");
 }
 
 /* Read a deadline: a span from the submit, or a time. If the job sets either, the pipeline's deadline doesn't apply. */

@@ -447,7 +447,7 @@ static const struct bad bad_ones[] = {
 	{ "jobs:\n  a: {run: x, priority: 101}\n", 2, 25, ERR_INVALID, "expected a number from 0 to 100, not '101'" },
 	{ "jobs:\n  a: {run: x, mode: twice}\n", 2, 21, ERR_INVALID, "retry, exclusive or once" },
 	{ "jobs:\n  a: {run: x, mode: once, retry: 1}\n", 2, 34, ERR_INVALID, "can't be retried" },
-	{ "jobs:\n  a: {run: x, dir: tmp}\n", 2, 20, ERR_INVALID, "a directory must be an absolute path, because a worker may run elsewhere" },
+	{ "jobs:\n  a: {run: x, dir: tmp}\n", 2, 20, ERR_INVALID, "dir must be an absolute path, because the job may run on another machine" },
 	{ "jobs:\n  a: {run: x, env: {1A: x}}\n", 2, 21, ERR_INVALID, "the name of a variable may have letters, digits and _, and can't begin with a digit" },
 	{ "jobs:\n  a: {run: x, env: [A=x]}\n", 2, 20, ERR_INVALID, "env must be a map, not a list" },
 	{ "jobs:\n  a: {run: x, not_before: tomorrow}\n", 2, 27, ERR_INVALID, "a time in UTC" },

@@ -86,7 +86,7 @@ enum err cli_wait_for(struct cli *cli, int fd, short events, int64_t until_ns)
 		if (ready > 0)
 			return ERR_NONE;
 		if (clock_mono_ns() >= cli->deadline_ns)
-			return error_set(&cli->error, ERR_TIMEOUT, "the command took longer than --timeout allows");
+			return error_set(&cli->error, ERR_TIMEOUT, "titan waited for as long as --timeout allows, and gave up");
 		if (clock_mono_ns() >= until_ns)
 			return ERR_PENDING;
 	}

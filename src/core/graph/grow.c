@@ -110,7 +110,7 @@ static enum err job_move_in(struct growth *growth, uint32_t at, struct slice *by
 
 		if (*need >= growth->count + growth->submit->parents.n)
 			return error_set(growth->error, ERR_INVALID,
-					 "added job %u: needs: there is no job %llu: the submit adds %u jobs and names %zu of the run", at,
+					 "added job %u: needs: there is no job %llu: the submit has %u new jobs, and refers to %zu jobs that the run already has", at,
 					 (unsigned long long)*need, growth->count, growth->submit->parents.n);
 		*need = *need < growth->count ? growth->start + *need : growth->parents[*need - growth->count];
 	}
