@@ -113,7 +113,7 @@ struct input_act {
 struct input_set {
 	struct msg_set set;
 	uint64_t principal;
-	struct slice person;             /* name of the principal that sets the object */
+	struct slice person;             /* name of the principal that sent the SET request */
 	struct slice own_only;           /* owner to whom the schedule must belong; empty: any owner */
 };
 

@@ -84,7 +84,7 @@ struct gate {                            /* a job that waits for people: a gate,
 	uint32_t digest_jobs;            /* number of jobs of the run when the digest was computed; 0: not computed */
 };
 
-struct pushback {                        /* a person sent this job back; kept until the job ends */
+struct pushback {                        /* a person at a gate sent this job back to run again; kept until the job ends */
 	uint64_t job;
 	uint64_t person;
 	uint8_t digest[SHA256_SIZE];     /* hash of what the gate showed to the person who pushed the job back */

@@ -25,7 +25,7 @@ void remote_pass(struct master *master);
 void remote_check(struct master *master);
 /* Find the token of a connection's peer and set the session's principal. ERR_DENIED: there is no valid token. */
 enum err remote_know(struct peer_session *session, struct error *error);
-/* Seal the secret of a new token; ret_sealed has room for TOKEN_SECRET_MAX bytes. */
+/* Encrypt the secret of a new token with the master's key; ret_sealed has room for TOKEN_SECRET_MAX bytes. */
 enum err remote_seal(struct master *master, struct slice id, struct slice secret, uint8_t *ret_sealed, size_t *ret_len,
 		     struct error *error);
 

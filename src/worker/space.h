@@ -21,8 +21,8 @@ struct space {
 	/* Coarse wall clock when the space was taken; change times use the same clock. */
 	int64_t taken_ns;
 	/*
-	 * plain: mode and links of both files are unchanged; empty: both have size 0; as of the last call of
-	 * space_sizes
+	 * What the last call of space_sizes found. plain: mode and number of links of the output files (standard
+	 * output and standard error) are unchanged; empty: both output files have size 0.
 	 */
 	bool plain, empty;
 	/* descriptors of the pipes through which a lossless attempt writes (see drain.c), or -1 */

@@ -414,7 +414,7 @@ void sim_master_turn(struct sim_world *world)
 	turn->wall_offset_ms = world->wall_offset_ms;
 	core_turn_begin(master->core, turn->now, &turn->outbox);
 	master->deciding = &turn->outbox;
-	/* the turn is late: like src/master/turn.c */
+	/* After a late turn the master's own pause isn't silence of the workers: as in was_deaf of src/master/turn.c. */
 	if (due_ns != TIME_NEVER && turn->now.mono_ns - due_ns > master->lease_ms * MS / 4)
 		core_was_deaf(master->core);
 	for (size_t i = 0; i < master->inbox_count; i++) {

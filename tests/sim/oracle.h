@@ -33,7 +33,7 @@ struct oracle_job {
 	bool on_paused;
 
 	/* fields of the oracle's check `facts` */
-	uint64_t epoch_before;           /* epoch of the job when its present round began */
+	uint64_t epoch_before;           /* epoch of the job when its present round (a retry begins one) began */
 
 	/* fields of the oracle's check `retries` */
 	uint32_t fails, lost;            /* failures (time-outs included) and lost attempts in this round */
