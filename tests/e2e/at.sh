@@ -49,7 +49,7 @@ same second "$run" "turn:$turn_second"
 same ended "$run" "turn:$turn_ended"
 is "three moments were compared" "$moments" 3
 exits "a time in words" 0 titan ls --at 0s
-like "names the time and what isn't kept" "$err" "as of .*turn [0-9]+; which workers were connected"
+like "names the time and what isn't kept" "$err" "as of .*turn [0-9]+; titan doesn't keep which workers were connected"
 exits "explain says what isn't known" 0 titan explain "$run/first" --at "turn:$turn_held"
 exits "nothing can be changed there" 0 titan --json status --at "turn:$turn_held"
 is "the worker's load isn't told" "$(printf '%s' "$out" | jq -c '.workers[0] | [.name, .state, .pid]')" '["local",null,null]'

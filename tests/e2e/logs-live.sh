@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The newest output of a job that writes more than is kept can be seen while the job runs, and the count is exact in
+# The newest output of a job that writes more than its log keeps can be seen while the job runs, and the count is exact in
 # the end.
 . "$(dirname "$0")/lib.sh"
 
@@ -20,7 +20,7 @@ in_followed() { grep -q "$1" "$test_dir/followed"; }
 ok "while it runs, its newest output is seen, far beyond what is kept" until_true 20 in_followed 'here I am'
 shows_newest() { titan logs "$run/talk" 2>/dev/null | tail -n 1 | grep -qx 'here I am'; }
 ok "also by one who looks once" until_true 20 shows_newest
-like "what is skipped is said" "$(titan logs "$run/talk" 2>&1 >/dev/null)" 'bytes skipped: the job writes more than is kept'
+like "what is skipped is said" "$(titan logs "$run/talk" 2>&1 >/dev/null)" 'bytes skipped: the job writes more than its log keeps'
 : >"$go"
 wait $follower
 is "who follows sees the end" "$(tail -n 1 "$test_dir/followed")" "the end"

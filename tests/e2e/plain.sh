@@ -67,7 +67,7 @@ rows 'events [RUN]' "$none" events "$ended"
 rows 'history' "$none" history
 rows 'plan FILE' "$none" plan nightly.yaml
 rows 'run -n FILE' "$none" run -n nightly.yaml
-object 'validate FILE' validate nightly.yaml
+rows 'validate FILE...' "$none" validate nightly.yaml
 rows 'approvals [RUN]' '[0-9]+' approvals
 rows 'approve -n RUN...' '[0-9]+' approve -n "$run/ask"
 rows 'dlq ls' '[0-9]+' dlq ls
@@ -113,7 +113,7 @@ is 'lines of output have the columns of the manual' \
 for words in $(sed -nE 's/^\.Nm titan (.*) :$/\1/p' "$manuals"/*.1 | tr ' ' '_' | sort -u); do
 	case ${words//_/ } in
 	'run FILE' | 'run -f FILE' | reject* | pushback* | settle* | 'approve RUN'*) ;;
-	*' set' | *' pause' | *' fire' | *' take' | *' drop' | *' add' | *' rm') ;;
+	*' set' | *' pause' | *' fire' | *' take' | *' drop' | *' add' | *' rm' | 'worker restart' | 'worker upgrade' | 'worker start'* | 'worker stop') ;;
 	*) ok "the columns of ${words//_/ } are looked at" grep -qxF "${words//_/ }" <<<"$tested" ;;
 	esac
 done
