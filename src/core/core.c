@@ -23,6 +23,7 @@ struct core *core_new(const struct core_config *config)
 	if (config->cluster.len > 0)
 		memcpy(core->cluster, config->cluster.data, config->cluster.len);
 	core->cluster[config->cluster.len] = '\0';
+	core->owner = mem_text(config->owner);
 	core->pid = config->pid;
 	core->heartbeat_ms = config->heartbeat_ms ? config->heartbeat_ms : LIMIT_HEARTBEAT_MS;
 	core->lease_ms = config->lease_ms ? config->lease_ms : LIMIT_LEASE_MS;
@@ -104,6 +105,7 @@ void core_free(struct core *core)
 	arena_free(&core->scratch);
 	arena_free(&core->end_scratch);
 	mem_free(core->cluster);
+	mem_free(core->owner);
 	mem_free(core);
 }
 

@@ -31,6 +31,8 @@ struct core_config {
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
 	bool of_then; /* the rows are of an earlier time, for which it isn't known which peers were connected */
+	/* the person who runs the master: runs of others are kept from workers with owners_only; empty: nobody */
+	struct slice owner;
 	const struct core_person *people;        /* copied; tokens are known from their rows */
 	size_t people_count;
 	uint64_t boot_id;                /* identifies this boot of the machine; 0: counts as a new boot */
@@ -172,6 +174,7 @@ struct input_hello {
 	struct slice_list offers;        /* resources that the worker offers, each as NAME=N */
 	struct slice pool;               /* pool of the worker; empty: the default pool */
 	uint64_t contexts;               /* number of context slots that the worker has */
+	bool owners_only;                /* the worker's jobs could do what the owner may, so it takes only the owner's */
 	const struct rec_held *held;     /* the worker's attempts, from HELLO and all INVENTORY frames */
 	size_t held_count;
 };

@@ -22,6 +22,7 @@ struct wants {                           /* requirements of a class for its work
 	uint8_t *bytes;                  /* encoded as a job_spec; equal requirements have equal bytes */
 	size_t len;
 	struct rec_job_spec spec;        /* decoded from bytes; lists are sorted */
+	bool stranger;                   /* the jobs belong to another person than the master's owner */
 	struct resource *asks;
 	size_t ask_count;
 	struct arena arena;
@@ -172,6 +173,7 @@ struct worker {
 	uint64_t conn;                   /* number of the worker's connection; 0: not connected */
 	uint64_t newest_conn;            /* highest number of any connection of the worker; numbers only grow */
 	enum worker_state state;
+	bool owners_only;                /* the worker takes only jobs of the master's owner */
 	bool quitting;                   /* the worker was told to quit: it gets no more jobs */
 	bool ended;                      /* the worker ended in order, and hasn't connected since */
 	bool touched;

@@ -134,7 +134,7 @@ static enum err open_store(struct master *master, struct error *error)
 		.grace_ms = master->options.grace_ms,
 		.of_then = master->options.as_of_ms != 0,
 		.boot_id = master->options.as_of_ms != 0 ? 0 : clock_boot_id(),
-		.people = people,
+		.people = people, .owner = slice_str(master->owner.name),
 	};
 	int result = statedir_make(&master->options.statedir);
 	enum err err;

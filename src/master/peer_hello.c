@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -107,6 +108,22 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	return ERR_NONE;
 }
 
+/*
+ * Could a job of this worker use the owner's socket? It could if it runs as the master's user on the master's machine. The
+ * socket knows the user of a local worker; a worker that came over TLS says its machine and user.
+ */
+static bool takes_owners_only(const struct peer_session *session, const struct msg_hello *msg)
+{
+	char machine[HOST_ID_SIZE];
+
+	if (session->master->options.trust_submitters)
+		return false;
+	if (!session->remote)
+		return session->principal.id == session->master->owner.id;
+	host_id(machine);
+	return msg->uid == (uint64_t)getuid() + 1 && slice_eq(msg->machine, slice_str(machine));
+}
+
 enum err on_hello(struct incoming_frame *in)
 {
 	struct peer_session *session = in->session;
@@ -171,6 +188,7 @@ enum err on_hello(struct incoming_frame *in)
 		.offers = slice_list_copy(&session->hello_arena, msg.offers),
 		.pool = arena_copy(&session->hello_arena, msg.pool),
 		.contexts = msg.contexts,
+		.owners_only = takes_owners_only(session, &msg),
 	};
 	return take_held(in, msg.held.at, msg.held.n, msg.more);
 }

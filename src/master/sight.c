@@ -136,7 +136,7 @@ static bool names_own_run(uint64_t reason)
 	case REASON_AFFINITY_BUSY:
 		return false;
 	default:
-		return reason != 0 && reason <= REASON_WORKER_REFUSES;
+		return reason != 0 && reason < REASON_COUNT;
 	}
 }
 

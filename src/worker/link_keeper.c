@@ -5,6 +5,8 @@
  */
 #include "worker/link.h"
 
+#include <unistd.h>
+
 #include "base/check.h"
 #include "base/mem.h"
 #include "proto/limits.h"
@@ -251,6 +253,7 @@ void link_inventory(struct link *link)
 		.version = PROTOCOL_VERSION, .kind = PEER_WORKER, .name = slice_str(link->options->name),
 		.instance = slice_make(link->instance, sizeof(link->instance)), .slots = link->options->slots,
 		.pid = link->keeper_pid, .contexts = LIMIT_WORKER_CONTEXTS,
+		.machine = slice_str(link->machine), .uid = (uint64_t)getuid() + 1,
 	};
 	struct msg_inventory inventory = { 0 };
 	struct slice labels[LIMIT_LABELS_MAX], offers[LIMIT_RESOURCES_MAX];

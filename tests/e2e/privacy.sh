@@ -3,6 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 export XDG_CONFIG_HOME=$test_dir/config
+mkdir -p -m 700 "$TITAN_STATE/default"
+echo 'trust_submitters: yes' >"$TITAN_STATE/default/titan.conf"     # all here run as one user
 start_cluster --slots 2 --listen 127.0.0.1:0
 address=$(sed -n 's/.*listening on //p' "$TITAN_STATE/default/master.log" | tail -n 1)
 as() { local who=$1; shift; TITAN_STATE=$test_dir/away "$TITAN" -H "$address" --key "$who.key" "$@"; }
@@ -52,7 +54,7 @@ for who in vera olga; do
 done
 
 titan down >/dev/null 2>&1
-printf 'privacy: open\n' >"$TITAN_STATE/default/titan.conf"
+printf 'trust_submitters: yes\nprivacy: open\n' >"$TITAN_STATE/default/titan.conf"
 is "titan config knows that" "$(titan --json config privacy 2>/dev/null | jq -r '.[0].value // .value')" open
 exits "the master begins anew" 0 titan up --listen "$address"
 is "then anna lists all" "$(as anna --json ls --all | jq length)" 3

@@ -115,3 +115,14 @@ void graph_groups(struct rand_state *rand, struct sim_graph *graph)
 		first += size;
 	}
 }
+
+/*
+ * Half of the runs are a stranger's. The jobs say so, too, as the oracle knows a job by its specification. Jobs that are added
+ * to a run, and sub-runs, have its owner.
+ */
+void graph_strangers(struct rand_state *rand, struct sim_graph *graph)
+{
+	graph->stranger = graph->into ? graph->into->stranger : graph->within > 0 || rand_below(rand, 2);
+	for (uint32_t i = 0; graph->stranger && i < graph->count; i++)
+		graph->jobs[i].description = slice_str("stranger");
+}

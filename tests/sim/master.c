@@ -50,6 +50,11 @@ static struct slice group_text(const struct sim_graph *graph, char text[32])
 	return slice_str(text);
 }
 
+static struct slice graph_owner(const struct sim_graph *graph)
+{
+	return slice_str(graph->stranger ? "guest" : "sim");
+}
+
 static void schedule_input(struct sim_world *world, const struct event *event)
 {
 	const struct sim_schedule *schedule = event->message->schedule;
@@ -60,9 +65,9 @@ static void schedule_input(struct sim_world *world, const struct event *event)
 
 	record_encode(&spec, REC_schedule_spec, &schedule->spec);
 	input.submit = (struct input_submit){
-		.principal = 1, .owner = slice_str("sim"), .name = slice_str(sim_schedule_names[schedule->name]),
+		.principal = 1, .owner = graph_owner(graph), .name = slice_str(sim_schedule_names[schedule->name]),
 		.parts = &part, .part_count = 1, .max_jobs = graph->max_jobs, .schedule = buf_slice(&spec),
-		.context = graph->context,
+		.context = graph->context, .tenant = slice_str(graph->stranger ? "sim" : ""),
 	};
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, schedule->digest, 32);
@@ -79,7 +84,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	struct slice parents[16];
 
 	input.submit.principal = 1;
-	input.submit.owner = slice_str("sim");
+	input.submit.owner = graph_owner(graph->into ? graph->into : graph);
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, graph->digest, 32);
 	if (graph->into)
@@ -93,7 +98,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.part_count = 1;
 	input.submit.max_jobs = graph->max_jobs;
 	input.submit.context = graph->context;
-	input.submit.tenant = tenant_input(world, graph->tenant);
+	input.submit.tenant = graph->tenant == 0 && graph->stranger && !graph->into ? slice_str("sim") : tenant_input(world, graph->tenant);
 	input.submit.concurrency = group_text(graph, group);
 	ask(world, &input, 1);
 }
@@ -172,6 +177,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	input.hello.name = slice_str(world->workers[event->who].name);
 	input.hello.instance = slice_make(instance, sizeof(instance));
 	input.hello.slots = world->workers[event->who].slots;
+	input.hello.owners_only = world->workers[event->who].owners_only;
 	input.hello.contexts = world->workers[event->who].contexts;
 	input.hello.labels.at = labels;
 	for (unsigned i = 0; i < SIM_LABELS; i++)
@@ -530,7 +536,7 @@ void sim_master_crash(struct sim_world *world)
 static struct core *load(struct sim_world *world, struct now now, struct outbox *outbox)
 {
 	struct core_config config = { .cluster = slice_str("sim"), .seed = world->seed ^ world->master.life,
-				      .prefetch_off = world->seed % 5 == 0, .boot_id = world->boots + 1,
+				      .prefetch_off = world->seed % 5 == 0, .boot_id = world->boots + 1, .owner = slice_str("sim"),
 				      .ending_ms = world->ending_ms };
 	struct core_person people[SIM_PEOPLE];
 	struct core *core;

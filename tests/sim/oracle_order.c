@@ -29,7 +29,7 @@ static bool want_the_same(const struct rec_job_spec *a, const struct rec_job_spe
 	return texts_equal(&a->labels, &b->labels) && texts_equal(&a->asks, &b->asks) && texts_equal(&a->prefer, &b->prefer) &&
 	       slice_eq(a->prefer_worker, b->prefer_worker) && slice_eq(a->only_worker, b->only_worker) &&
 	       slice_eq(a->pool, b->pool) && a->pool_hard == b->pool_hard && a->affinity == b->affinity &&
-	       a->affinity_hard == b->affinity_hard;
+	       a->affinity_hard == b->affinity_hard && slice_eq(a->description, b->description);
 }
 
 /* Check that no lock, limit, group or affinity keeps the job waiting, only the lack of a worker. */

@@ -32,6 +32,12 @@ static unsigned pool_index(struct slice name)
 	return i;
 }
 
+/* Is this a job of somebody else than the owner, and the worker one for the owner's jobs? */
+static bool is_strange(const struct rec_job_spec *spec, const struct sim_worker *worker)
+{
+	return spec->description.len > 0 && worker->owners_only;
+}
+
 static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 {
 	for (size_t i = 0; i < spec->labels.n; i++)
@@ -263,6 +269,8 @@ static void place_start(struct sim_world *world, const struct oracle_start *star
 
 	if (misses_label(spec, worker->labels))
 		world_fail(world, "job %u starts on %s, which lacks a label", (unsigned)start->job->job, worker->name);
+	if (is_strange(spec, worker))
+		world_fail(world, "job %u is a stranger's, and starts on %s", (unsigned)start->job->job, worker->name);
 	if (spec->only_worker.len && !slice_eq(spec->only_worker, slice_str(worker->name)))
 		world_fail(world, "job %u starts on %s, which isn't the one", (unsigned)start->job->job, worker->name);
 	for (size_t i = 0; i < worker->process_count; i++) {
@@ -287,7 +295,7 @@ bool oracle_worker_could(const struct sim_world *world, uint32_t index, const st
 	for (unsigned kind = 0; kind < SIM_KINDS; kind++)
 		if (asks[kind] > worker->offers[kind])
 			return false;
-	return !misses_label(spec, sim->labels) && worker->standing == STANDING_NONE &&
+	return !is_strange(spec, sim) && !misses_label(spec, sim->labels) && worker->standing == STANDING_NONE &&
 	       world->oracle.pools[worker->pool] == POOL_ACTIVE &&
 	       (!spec->pool_hard || slice_eq(spec->pool, slice_str(graph_pool_names[worker->pool]))) &&
 	       (spec->only_worker.len == 0 || slice_eq(spec->only_worker, slice_str(sim->name)));
@@ -311,7 +319,7 @@ bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph,
 	graph_asks(spec, asks);
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		const struct sim_worker *worker = &world->workers[i];
-		bool may = !misses_label(spec, worker->labels);
+		bool may = !is_strange(spec, worker) && !misses_label(spec, worker->labels);
 
 		for (unsigned kind = 0; kind < SIM_KINDS; kind++)
 			may &= asks[kind] <= worker->offers[kind];

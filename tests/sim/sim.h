@@ -72,6 +72,7 @@ struct sim_graph {
 	struct sim_condition **needs_trees, **when_trees;
 	/* for each job the graph of its sub-run, or NULL; NULL: no job is a sub-run */
 	struct sim_graph **subs;
+	bool stranger;                   /* the run belongs to another person than the master's owner */
 	unsigned within;                 /* depth: number of graphs around this one; 0: not a sub-run */
 	uint64_t features;
 	/* the struct is a copy for a sub-run; its contents belong to the enclosing graph */
@@ -312,6 +313,7 @@ struct sim_worker {
 	char name[16];
 	uint32_t index, slots;
 	uint32_t contexts;               /* number of context slots that it offers; 0: it doesn't support contexts */
+	bool owners_only;                /* the worker takes only jobs of the master's owner */
 	unsigned labels;                 /* bits by graph_label_names */
 	uint64_t offers[SIM_KINDS];      /* resources that the worker's present keeper offers, by graph_kind_names */
 	struct resource_list offer_list;

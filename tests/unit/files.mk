@@ -85,6 +85,7 @@ unit_programs = \
 	tests/unit/test_core_place_charge \
 	tests/unit/test_core_place_lock \
 	tests/unit/test_core_place_order \
+	tests/unit/test_core_place_owner \
 	tests/unit/test_core_place_prefer \
 	tests/unit/test_core_place_prefetch \
 	tests/unit/test_core_place_queue \
@@ -462,6 +463,9 @@ tests_unit_test_core_place_lock_LDADD = $(core_libs)
 
 tests_unit_test_core_place_order_SOURCES = tests/unit/test_core_place_order.c
 tests_unit_test_core_place_order_LDADD = $(core_libs)
+
+tests_unit_test_core_place_owner_SOURCES = tests/unit/test_core_place_owner.c
+tests_unit_test_core_place_owner_LDADD = $(core_libs)
 
 tests_unit_test_core_place_prefer_SOURCES = tests/unit/test_core_place_prefer.c
 tests_unit_test_core_place_prefer_LDADD = $(core_libs)

@@ -60,6 +60,8 @@ static const char *default_of(struct cli *cli, enum conf_key key)
 		return "default";
 	case CONF_color:
 		return "auto";
+	case CONF_trust_submitters:
+		return "no";
 	case CONF_privacy:
 		return "own";
 	case CONF_slots:

@@ -52,6 +52,8 @@ int cmd_master(struct cli *cli)
 		error_next(&cli->error, "titan ls --at TIME");
 		return cli_fail(cli);
 	}
+	options.trust_submitters = conf_value(cli->invocation->conf, CONF_trust_submitters) != NULL &&
+				   strcmp(conf_value(cli->invocation->conf, CONF_trust_submitters), "yes") == 0;
 	options.privacy_open = conf_value(cli->invocation->conf, CONF_privacy) != NULL &&
 			       strcmp(conf_value(cli->invocation->conf, CONF_privacy), "open") == 0;
 	options.heartbeat_ms = intervals.heartbeat_ms;

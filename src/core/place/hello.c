@@ -88,6 +88,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->pid = hello->pid;
 	worker->seen_ms = core->now.wall_ms;     /* the time of this HELLO is also in the worker's row */
 	worker->quitting = worker->ended = false;
+	worker->owners_only = hello->owners_only;
 	worker->stuck_count = 0;
 	worker->pool = pool_get(core, hello->pool);
 	worker->offer_count = offers->n;

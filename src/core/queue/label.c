@@ -78,6 +78,8 @@ bool worker_can(const struct worker *worker, const struct ready_class *class)
 
 	if (!wants)
 		return true;
+	if (wants->stranger && worker->owners_only && !PLANTED(stranger_at_the_owners_worker))
+		return false;
 	if (!kind_table[class->kind].worker)
 		return false;
 	if (wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
@@ -145,8 +147,9 @@ static void run_holds_class(struct run *run, struct ready_class *class)
  * Encode the part of a specification that concerns the worker, in canonical order. Return false if it requires
  * nothing.
  */
-static bool wants_encode(const struct rec_job_spec *spec, struct buf *out)
+static bool wants_encode(const struct rec_job_spec *spec, bool stranger, struct buf *out)
 {
+	static const uint8_t mark = 1;
 	struct rec_job_spec only = {
 		.labels = spec->labels, .asks = spec->asks, .prefer = spec->prefer,
 		.prefer_worker = spec->prefer_worker, .only_worker = spec->only_worker, .pool = spec->pool,
@@ -158,14 +161,23 @@ static bool wants_encode(const struct rec_job_spec *spec, struct buf *out)
 		return true;
 	}
 	if (only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
-	    only.only_worker.len == 0 && only.pool.len == 0 && only.affinity == AFFINITY_NONE)
+	    only.only_worker.len == 0 && only.pool.len == 0 && only.affinity == AFFINITY_NONE && !stranger)
 		return false;
 	labels_sort(&only.labels);
 	labels_sort(&only.asks);
 	labels_sort(&only.prefer);
 	record_encode(out, REC_job_spec, &only);
+	if (stranger)
+		buf_add(out, &mark, sizeof(mark));
 	return true;
 }
+
+/* Does the run belong to another person than the master's owner? */
+static bool is_stranger(const struct core *core, const struct run *run)
+{
+	return core->owner[0] && strcmp(core->owner, run->owner) != 0 && (core->loaded || !PLANTED(stranger_forgotten_at_load));
+}
+
 
 static struct wants *wants_make(struct slice bytes)
 {
@@ -177,6 +189,7 @@ static struct wants *wants_make(struct slice bytes)
 	memcpy(wants->bytes, bytes.data, bytes.len);
 	bytes.data = wants->bytes;
 	CHECK(record_decode(REC_job_spec, &bytes, &wants->arena, &wants->spec, NULL) == ERR_NONE);
+	wants->stranger = bytes.len > 0;
 	CHECK(resources_read(wants->spec.asks, &asks, NULL) == ERR_NONE);
 	wants->ask_count = asks.n;
 	if (asks.n > 0) {
@@ -255,7 +268,7 @@ enum err class_of(struct core *core, struct run *run, const struct rec_job_spec 
 	struct buf bytes = { 0 };
 	enum err err = ERR_NONE;
 
-	if (wants_encode(spec, &bytes))
+	if (wants_encode(spec, is_stranger(core, run), &bytes))
 		err = class_find(core, run, buf_slice(&bytes), ret_class, error);
 	else
 		*ret_class = 0;

@@ -19,7 +19,7 @@ static void tell_list(struct telling *telling, const char *before, struct slice_
  * The requirements on a worker, in the order in which they are checked. The first that no worker meets is the reason.
  */
 enum hurdle {
-	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_RESOURCES, HURDLE_STANDING, HURDLE_POOL_STATE,
+	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_RESOURCES, HURDLE_OWNER, HURDLE_STANDING, HURDLE_POOL_STATE,
 	HURDLE_REFUSES, HURDLE_NONE
 };
 
@@ -35,6 +35,8 @@ static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wa
 		return HURDLE_POOL;
 	if (wants && !resources_could(worker->offers, worker->offer_count, wants->asks, wants->ask_count))
 		return HURDLE_RESOURCES;
+	if (wants && wants->stranger && worker->owners_only)
+		return HURDLE_OWNER;
 	if (worker->standing != STANDING_NONE)
 		return HURDLE_STANDING;
 	if (worker->pool->state != POOL_ACTIVE)
@@ -151,6 +153,10 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 	case HURDLE_RESOURCES:
 		tell_resources(telling, wants);
 		return REASON_NO_WORKER_RESOURCES;
+	case HURDLE_OWNER:
+		tell_failing(telling, hurdle, wants, ": jobs there run as the user of the master, so only those of ");
+		buf_addf(&telling->words, "%s may; start a worker as another user, or set trust_submitters: yes in titan.conf", core->owner);
+		return REASON_WORKER_OF_OWNER;
 	case HURDLE_STANDING:
 		tell_failing(telling, hurdle, wants, ": a person ordered this with titan cordon or titan drain");
 		return REASON_WORKER_CORDONED;
@@ -259,6 +265,9 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 	case HURDLE_POOL:
 		buf_addf(&telling->words, "is in pool %s, not %.*s", target->pool->name, (int)wants->spec.pool.len,
 			 (const char *)wants->spec.pool.data);
+		return true;
+	case HURDLE_OWNER:
+		buf_addf(&telling->words, "takes only jobs of %s", telling->core->owner);
 		return true;
 	case HURDLE_RESOURCES:
 		tell_asks(telling, "doesn't offer all of: ", wants);
