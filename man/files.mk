@@ -4,6 +4,7 @@
 man_pages = \
 	man/titan-approvals.1 \
 	man/titan-approve.1 \
+	man/titan-audit.1 \
 	man/titan-backup.1 \
 	man/titan-cancel.1 \
 	man/titan-cluster.1 \

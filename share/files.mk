@@ -25,6 +25,7 @@ example_files = \
 schema_files = \
 	share/schema/approvals.json \
 	share/schema/approve.json \
+	share/schema/audit.json \
 	share/schema/backup.json \
 	share/schema/cancel.json \
 	share/schema/cluster.json \

@@ -26,6 +26,7 @@ cli_sources = \
 	src/cli/commands/approvals.h \
 	src/cli/commands/approve_many.c \
 	src/cli/commands/cmd_act.c \
+	src/cli/commands/cmd_audit.c \
 	src/cli/commands/cmd_cancel.c \
 	src/cli/commands/cmd_cluster.c \
 	src/cli/commands/cmd_config.c \

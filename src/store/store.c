@@ -108,6 +108,12 @@ enum err store_rewind(const char *path, const struct store_moment *wanted, struc
 	return err;
 }
 
+enum err store_acts(struct store *store, store_load_cb *act_cb, void *arg, uint64_t *ret_counted, struct error *error)
+{
+	CHECK(!store->started);
+	return read_acts(&store->database, act_cb, arg, ret_counted, error);
+}
+
 enum err store_agrees(struct store *store, struct error *error)
 {
 	CHECK(!store->started);

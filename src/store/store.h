@@ -28,6 +28,11 @@ int store_version(const struct store *store);            /* version of the table
 /* Before store_start: check every page and index. Slow. */
 enum err store_check(struct store *store, struct error *error);
 /* Check that every acknowledged turn is present (also on read-write open). */
+/*
+ * Pass all acts to the callback, the oldest first, without a check. *ret_counted: number of the act that the master counted
+ * last.
+ */
+enum err store_acts(struct store *store, store_load_cb *act_cb, void *arg, uint64_t *ret_counted, struct error *error);
 enum err store_agrees(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 

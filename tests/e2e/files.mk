@@ -7,6 +7,7 @@ e2e_tests = \
 	tests/e2e/again.sh \
 	tests/e2e/approve-many.sh \
 	tests/e2e/at.sh \
+	tests/e2e/audit.sh \
 	tests/e2e/backup.sh \
 	tests/e2e/bulk.sh \
 	tests/e2e/cancel.sh \

@@ -99,6 +99,9 @@ rows=$(cat <<END
 0   priority   priority -n $run 70
 0   undo       undo -n $held_act
 0   prune      prune -n --keep 0
+0   audit      audit verify
+0   audit      audit export
+0   audit      audit head
 0   schedule   schedule
 0   schedule   schedule show nightly-$long
 0   schedule   schedule fire nightly-$long
@@ -304,6 +307,7 @@ done <<END
 2 events --kind nothing
 2 history --since soon
 2 undo never
+2 audit verify --head never
 4 undo 999999
 2 metrics now
 4 explain 999999

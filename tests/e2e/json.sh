@@ -121,6 +121,9 @@ fits pool "pool set" pool set default draining
 fits pool "pool set" pool set default active
 fits backup "backup" backup "$test_dir/copy.db"
 fits fsck "fsck" fsck "$test_dir/copy.db"
+fits audit "audit verify" audit verify
+fits audit "audit head" audit head
+fits audit "audit export" audit export
 titan -q approve "$run/ask" -m fine 2>/dev/null
 fits approvals "decisions" approvals --all
 fits cancel "cancel" cancel --wait all

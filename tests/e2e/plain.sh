@@ -99,6 +99,9 @@ rows 'doctor' '[0-9.]+' doctor
 titan -q priority "$run" 60
 object 'undo [ACT]' undo -n
 object 'prune' prune -n --keep 0
+rows 'audit export' "$none" audit export
+object 'audit verify' audit verify
+object 'audit head' audit head
 object 'up' up
 titan -q -H master.example.org:7484 --key anna.key cluster add prod
 rows 'cluster ls' "$none" cluster ls

@@ -35,7 +35,7 @@ static const struct row {
 	{ COMMAND_status, COUNTED, { NULL } }, { COMMAND_status, COUNTED, { "--json" } },
 	{ COMMAND_worker, COUNTED, { "ls" } }, { COMMAND_worker, SAME, { "rm", "nobody" } },
 	{ COMMAND_backup, SAME, { "no/such/directory/x" } }, { COMMAND_restore, SAME, { "nothing" } },
-	{ COMMAND_fsck, COUNTED, { NULL } }, { COMMAND_prune, SAME, { "--older", "1d", "-y" } },
+	{ COMMAND_fsck, COUNTED, { NULL } }, { COMMAND_audit, SAME, { "verify", "--head", "12" } }, { COMMAND_prune, SAME, { "--older", "1d", "-y" } },
 	{ COMMAND_cordon, SAME, { "nobody" } }, { COMMAND_uncordon, SAME, { "nobody" } }, { COMMAND_drain, SAME, { "nobody" } },
 	{ COMMAND_pool, SAME, { "ls" } }, { COMMAND_pool, SAME, { "set", "slow", "draining" } },
 	{ COMMAND_run, COUNTED, { "-e", "echo hi", "-w" } }, { COMMAND_run, SAME, { "-n", "-e", "a -> b; a=x; b=y" } },

@@ -126,6 +126,7 @@ static bool is_of_this_machine(const struct invocation *invocation)
 	case COMMAND_master:
 	case COMMAND_restore:
 	case COMMAND_fsck:
+	case COMMAND_audit:
 	case COMMAND_backup:
 		return true;
 	default:
