@@ -92,6 +92,7 @@ TEST once_job_is_unknown_to_keeper_of_another_instance(void)
 		hello_life(rig, cases[i].before);
 		submit_in_mode(rig, EXEC_ONCE);
 		attempt = rig_must_take(rig);
+		rig_gone(rig, rig->conn);
 		hello_life(rig, cases[i].after);
 		ASSERT_EQ_FMT((int)cases[i].state, (int)rig_state(rig, attempt.job), "%d");
 		rig_free(rig);

@@ -94,6 +94,62 @@ TEST newer_connection_replaces_an_older_one(void)
 	PASS();
 }
 
+static uint64_t hello_of(struct rig *rig, const char *instance)
+{
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+
+	input.hello = (struct input_hello){ .name = slice_str("w"), .instance = slice_str(instance), .slots = 1, .pid = 77 };
+	rig_step(rig, &input);
+	return input.conn;
+}
+
+/* Two processes have the name and the key of one worker: the first one keeps its jobs while its lease lives. */
+TEST second_life_is_refused_while_the_lease_of_the_first_lives(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn;
+
+	submit_jobs(rig, 1);
+	conn = hello_of(rig, "0123456789abcdef");
+	rig_started(rig, rig_must_take(rig));
+	hello_of(rig, "fedcba9876543210");
+	ASSERT(rig_error_says(rig, ERR_BUSY, "worker w is connected already, as process 77"));
+	ASSERT_EQ(conn + 1, rig->out.frames[0].conn);
+	ASSERT(rig->out.frames[0].close);
+	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
+	/* The first one is gone: its name is free at once. */
+	rig_gone(rig, conn);
+	hello_of(rig, "fedcba9876543210");
+	ASSERT(rig_frames(rig, OP_WELCOME, NULL) == 1);
+	rig_free(rig);
+	PASS();
+}
+
+TEST second_life_is_welcome_when_the_first_was_silent_for_its_lease(void)
+{
+	struct rig *rig = rig_new();
+
+	hello_of(rig, "0123456789abcdef");
+	rig_wait(rig, LIMIT_LEASE_MS + 1);
+	hello_of(rig, "fedcba9876543210");
+	ASSERT(rig_frames(rig, OP_WELCOME, NULL) == 1);
+	rig_free(rig);
+	PASS();
+}
+
+TEST same_life_on_a_newer_connection_replaces_the_older_one(void)
+{
+	struct rig *rig = rig_new();
+	uint64_t conn = hello_of(rig, "0123456789abcdef");
+
+	hello_of(rig, "0123456789abcdef");
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "another connection"));
+	ASSERT_EQ(conn, rig->out.frames[0].conn);
+	ASSERT(rig_frames(rig, OP_WELCOME, NULL) == 1);
+	rig_free(rig);
+	PASS();
+}
+
 /* A HELLO of an older connection that was read late is refused: it doesn't know what was assigned since. */
 TEST older_connection_is_refused_behind_a_newer_one(void)
 {
@@ -546,6 +602,9 @@ SUITE(joining)
 	RUN_TEST(welcome_comes_before_other_frames);
 	RUN_TEST(bad_hello_is_refused);
 	RUN_TEST(newer_connection_replaces_an_older_one);
+	RUN_TEST(second_life_is_refused_while_the_lease_of_the_first_lives);
+	RUN_TEST(second_life_is_welcome_when_the_first_was_silent_for_its_lease);
+	RUN_TEST(same_life_on_a_newer_connection_replaces_the_older_one);
 	RUN_TEST(older_connection_is_refused_behind_a_newer_one);
 	RUN_TEST(worker_that_ended_in_order_is_ended);
 	RUN_TEST(worker_that_ended_with_jobs_is_unreachable);

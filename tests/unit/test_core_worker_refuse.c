@@ -158,6 +158,7 @@ TEST new_keeper_is_tried_at_once(void)
 	rig_hello(rig, "poor", 1);
 	submit(rig, EXEC_RETRY, 1);
 	refuse(rig, rig_must_take(rig), EMFILE);
+	rig_gone(rig, rig->conn);
 	input.conn = ++rig->conn;
 	input.hello = (struct input_hello){ .name = slice_str("poor"), .instance = slice_str("fedcba9876543210"),
 					    .slots = 1, .pid = 7 };

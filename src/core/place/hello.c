@@ -13,6 +13,16 @@
 #include "core/queue/queue.h"
 #include "core/rows/durable.h"
 
+/*
+ * Is this another life of a worker whose present one is connected, and was heard within its lease? Then two processes have
+ * the same name and key, and the first one keeps its jobs. The same life on another connection replaces its older connection.
+ */
+static bool is_second_life(const struct core *core, const struct worker *worker, struct slice instance)
+{
+	return worker->conn != 0 && core->now.mono_ns - worker->heard_ns < core->lease_ms * NS_PER_MS && instance.len > 0 &&
+	       worker->instance_len > 0 && !slice_eq(instance, slice_make(worker->instance, worker->instance_len));
+}
+
 static enum err hello_check(const struct core *core, const struct core_input *input,
 			    struct resource_list *ret_offers, struct error *error)
 {
@@ -45,6 +55,9 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 	worker = name_map_get(&core->worker_names, hello->name);
 	if (worker && input->conn < worker->newest_conn)
 		return error_set(error, ERR_DUPLICATE, "worker %s has opened a newer connection", worker->name);
+	if (worker && is_second_life(core, worker, hello->instance))
+		return error_set(error, ERR_BUSY, "worker %s is connected already, as process %llu; another one may have its name when that "
+				 "one was silent for %lld ms", worker->name, (unsigned long long)worker->pid, (long long)core->lease_ms);
 	return resources_read(hello->offers, ret_offers, error);
 }
 
