@@ -177,7 +177,7 @@ static enum err on_query(struct incoming_frame *in)
 		msg.job = msg.name;
 	if (msg.by.len > LIMIT_NAME_MAX_LEN || msg.verb.len > LIMIT_NAME_MAX_LEN)
 		error_set(&error, ERR_INVALID, "by and verb may have at most %d bytes", LIMIT_NAME_MAX_LEN);
-	if (error.code != ERR_NONE || name_too_long(msg.job, &error)) {
+	if (error.code != ERR_NONE || name_too_long(msg.job, &error) || sight_refuses(in->session, &msg, &error)) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
