@@ -89,7 +89,7 @@ TEST acts_that_were_pruned_are_no_break(void)
 	PASS();
 }
 
-SUITE(store_acts)
+SUITE(store_acts_suite)
 {
 	SET_SETUP(box_setup_cb, NULL);
 	SET_TEARDOWN(box_teardown_cb, NULL);
@@ -103,6 +103,6 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
-	RUN_SUITE(store_acts);
+	RUN_SUITE(store_acts_suite);
 	GREATEST_MAIN_END();
 }
