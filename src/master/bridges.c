@@ -262,6 +262,7 @@ static void start(struct bridge *bridge)
 	struct ev_loop *loop = bridge->master->loop;
 
 	bridge->due = false;
+	ev_timer_stop(loop, &bridge->pause);
 	bridge->begun_ns = clock_mono_ns();
 	bridge->line_len = bridge->noise = bridge->said_len = 0;
 	if (!spawn(bridge)) {
@@ -338,7 +339,8 @@ static bool is_same(const struct machine *a, const struct machine *b)
 	       strcmp(a->token, b->token) == 0 && strcmp(a->base, b->base) == 0 && strcmp(a->hash, b->hash) == 0;
 }
 
-static void take_file(struct master *master, const char *name)
+/* is_new: the file was written just now, so a bridge that waits is tried at once. */
+static void take_file(struct master *master, const char *name, bool is_new)
 {
 	struct bridge *bridge = bridge_of(master->bridges, name);
 	struct machine machine;
@@ -352,6 +354,10 @@ static void take_file(struct master *master, const char *name)
 		return;
 	if (bridge && is_same(&bridge->machine, &machine)) {
 		bridge->listed = true;
+		if (bridge->pid == 0 && is_new) {
+			bridge->due = true;
+			bridge->pause_s = 0.;
+		}
 		return;
 	}
 	if (!bridge)
@@ -380,7 +386,8 @@ static void forget_unlisted(struct bridges *all)
 	}
 }
 
-static void look(struct master *master)
+/* Look at all files; written: the name of one that was written just now, or NULL. */
+static void look(struct master *master, const char *written)
 {
 	struct bridges *all = master->bridges;
 	char path[PATH_MAX];
@@ -391,7 +398,7 @@ static void look(struct master *master)
 		bridge->listed = false;
 	while (dir && (entry = readdir(dir)) != NULL)
 		if (entry->d_name[0] != '.' && text_is_name(slice_str(entry->d_name)))
-			take_file(master, entry->d_name);
+			take_file(master, entry->d_name, written && strcmp(entry->d_name, written) == 0);
 	if (dir)
 		closedir(dir);
 	forget_unlisted(all);
@@ -401,13 +408,18 @@ static void look(struct master *master)
 static void changed_cb(struct ev_loop *loop, struct ev_io *io, int events)
 {
 	struct master *master = io->data;
-	char bytes[4096];
+	_Alignas(struct inotify_event) char bytes[4096];
+	ssize_t count;
 
 	(void)loop;
 	(void)events;
-	while (read(io->fd, bytes, sizeof(bytes)) > 0)
-		;
-	look(master);
+	while ((count = read(io->fd, bytes, sizeof(bytes))) > 0)
+		for (const char *at = bytes; at < bytes + count;) {
+			const struct inotify_event *event = (const struct inotify_event *)(const void *)at;
+
+			look(master, event->len > 0 ? event->name : NULL);
+			at += sizeof(*event) + event->len;
+		}
 }
 
 void bridges_start(struct master *master)
@@ -426,7 +438,7 @@ void bridges_start(struct master *master)
 		all->changed.data = master;
 		ev_io_start(master->loop, &all->changed);
 	}
-	look(master);
+	look(master, NULL);
 }
 
 void bridges_stop(struct master *master)

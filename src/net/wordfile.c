@@ -32,10 +32,13 @@ static bool take_line(struct slice line, const struct word_field *fields, size_t
 
 enum err words_read(struct slice text, const struct word_field *fields, size_t count, const char *what, struct error *error)
 {
-	const uint8_t *at = text.data, *end = at + text.len;
+	const uint8_t *at = text.data, *end;
 
 	for (size_t i = 0; i < count; i++)
 		fields[i].at[0] = '\0';
+	if (text.len == 0)
+		return ERR_NONE;
+	end = at + text.len;
 	for (size_t number = 1; at < end && *at != '\n'; number++) {
 		const uint8_t *line_end = memchr(at, '\n', (size_t)(end - at));
 		struct slice line = slice_make(at, (size_t)((line_end ? line_end : end) - at));

@@ -121,7 +121,8 @@ e2e_tests = \
 	tests/e2e/wait.sh \
 	tests/e2e/words.sh \
 	tests/e2e/worker-add-fails.sh \
-	tests/e2e/worker-add.sh
+	tests/e2e/worker-add.sh \
+	tests/e2e/worker-hostile.sh
 
 e2e_other = \
 	tests/e2e/holders.py \

@@ -56,7 +56,14 @@ END
 	trap 'stop_sshd; finish' EXIT
 }
 sshd_answers() { bash -c "exec 3<>/dev/tcp/127.0.0.1/$sshd_port"; }
-stop_sshd() { [ ! -f "$sshd_dir/pid" ] || kill "$(cat "$sshd_dir/pid")" 2>/dev/null; }
+# Workers there have an environment of their own, so nothing else finds what a failed test has left.
+far_processes() { pgrep -f "far run $far_home/"; }
+stop_sshd() {
+	titan -y down >/dev/null 2>&1
+	for pid in $(far_processes); do kill -STOP "$pid" 2>/dev/null; done
+	for pid in $(far_processes); do kill -KILL "$pid" 2>/dev/null; done
+	[ ! -f "$sshd_dir/pid" ] || kill "$(cat "$sshd_dir/pid")" 2>/dev/null
+}
 
 ssh_config=$sshd_dir/client_config
 machine() { # ALIAS [LINE...]: an alias of the sshd, with further lines of ssh's configuration, which come first

@@ -254,16 +254,15 @@ static bool print_checks(struct cli *cli, const struct buf *said)
 	struct buf out = { 0 };
 	size_t lines = 0;
 
-	for (const uint8_t *at = said->data, *end = at + said->len; at < end;) {
-		const uint8_t *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((stop ? stop : end) - at);
+	for (size_t from = 0, len; from < said->len; from += len + 1) {
+		const uint8_t *at = said->data + from, *stop = memchr(at, '\n', said->len - from);
 
+		len = stop ? (size_t)(stop - at) : said->len - from;
 		if (len > strlen(mark) && memcmp(at, mark, strlen(mark)) == 0) {
 			text_escape(&out, slice_make(at + strlen(mark), len - strlen(mark)), TEXT_KEEP_NONE);
 			buf_add_byte(&out, '\n');
 			lines++;
 		}
-		at += len + 1;
 	}
 	cli_print(cli, &out);
 	buf_free(&out);

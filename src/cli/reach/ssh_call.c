@@ -127,16 +127,16 @@ static void give(struct ssh_call *call)
 {
 	while (call->in >= 0) {
 		bool first = call->sent < call->input.len;
-		const uint8_t *from = first ? call->input.data + call->sent : call->payload.data + (call->sent - call->input.len);
-		size_t left = first ? call->input.len - call->sent : call->payload.len - (call->sent - call->input.len);
+		struct slice part = first ? buf_slice(&call->input) : call->payload;
+		size_t at = first ? call->sent : call->sent - call->input.len;
 		ssize_t count;
 
-		if (left == 0) {
+		if (at == part.len) {
 			if (!call->holds_stdin)
 				close_fd(&call->in);
 			return;
 		}
-		count = send(call->in, from, left, MSG_NOSIGNAL);
+		count = send(call->in, part.data + at, part.len - at, MSG_NOSIGNAL);
 		if (count < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (count < 0)           /* The command takes no more input; its answer will say why. */

@@ -62,9 +62,12 @@ static void fill(const char *pattern, const struct machine *machine, struct buf 
 static void add_offending(const struct ssh_call *call, struct buf *out)
 {
 	static const char mark[] = "Offending ";
-	const uint8_t *at = memmem(call->complained.data, call->complained.len, mark, strlen(mark)), *end;
-	const uint8_t *stop = call->complained.data + call->complained.len, *in;
+	const uint8_t *at, *end, *stop, *in;
 
+	if (call->complained.len == 0)
+		return;
+	stop = call->complained.data + call->complained.len;
+	at = memmem(call->complained.data, call->complained.len, mark, strlen(mark));
 	if (!at || !(end = memchr(at, '\n', (size_t)(stop - at))) || !(in = memmem(at, (size_t)(end - at), " in ", 4)))
 		return;
 	while (end > in && (end[-1] == '\r' || end[-1] == ' '))
