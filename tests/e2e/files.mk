@@ -122,7 +122,8 @@ e2e_tests = \
 	tests/e2e/words.sh \
 	tests/e2e/worker-add-fails.sh \
 	tests/e2e/worker-add.sh \
-	tests/e2e/worker-hostile.sh
+	tests/e2e/worker-hostile.sh \
+	tests/e2e/worker-upgrade.sh
 
 e2e_other = \
 	tests/e2e/holders.py \

@@ -12,6 +12,7 @@
 #include "cli/session/output.h"
 
 #define AT_ONCE  8                       /* most logins at once: sshd refuses more than ten */
+#define QUIET_LOOKS 5                    /* at the first of them a job may be on its way to the worker */
 #define LOOK_NS  (100 * NS_PER_MS)       /* time between two queries of whether the workers are connected */
 
 struct placing *placings_add(struct placings *placings)
@@ -55,10 +56,16 @@ static void begin_queued(struct placings *placings)
 		}
 }
 
+/* Does the next step depend on what the master says about the worker? */
+static bool is_waiting(const struct placing *placing)
+{
+	return placing->step == PLACING_UP || placing->step == PLACING_DRAIN;
+}
+
 static struct placing *waits_for(struct placings *placings, struct slice name)
 {
 	for (size_t i = 0; i < placings->count; i++)
-		if (placings->at[i]->step == PLACING_UP && slice_eq(name, slice_str(placings->at[i]->machine.name)))
+		if (is_waiting(placings->at[i]) && slice_eq(name, slice_str(placings->at[i]->machine.name)))
 			return placings->at[i];
 	return NULL;
 }
@@ -71,8 +78,12 @@ static void give_up_late(struct placings *placings)
 		struct placing *placing = placings->at[i];
 		const struct machine *machine = &placing->machine;
 
-		if (placing->step != PLACING_UP || now_ns < placing->until_ns)
+		if (!is_waiting(placing) || now_ns < placing->until_ns)
 			continue;
+		if (placing->step == PLACING_DRAIN) {
+			placing_start(placings, placing);
+			continue;
+		}
 		error_set(&placing->error, ERR_TIMEOUT, "the worker was started at %s, but it doesn't connect to the master%s",
 			  machine->destination, machine_is_bridged(machine) ? " through ssh" : "");
 		error_next(&placing->error, "titan worker logs %s%s", machine->name,
@@ -81,16 +92,20 @@ static void give_up_late(struct placings *placings)
 	}
 }
 
-/* Let the worker get jobs again: it was drained before it was stopped. */
-static enum err resume(struct cli *cli, struct slice name)
+static enum err set_worker(struct placings *placings, const struct placing *placing, enum set_verb verb)
 {
-	struct msg_set set = { .kind = OBJECT_WORKER, .name = name, .verb = SET_RESUME };
+	struct msg_set set = { .kind = OBJECT_WORKER, .name = slice_str(placing->machine.name), .verb = verb };
 	struct msg_ok ok;
 
-	return cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok);
+	return cli_call(placings->cli, OP_SET, &set, OP_OK, &placings->cli->arena, &ok);
 }
 
-enum err placings_old_pid(struct placings *placings, struct placing *placing)
+enum err placings_resume(struct placings *placings, const struct placing *placing)
+{
+	return set_worker(placings, placing, SET_RESUME);
+}
+
+enum err placings_drain(struct placings *placings, struct placing *placing)
 {
 	struct msg_query query = { .what = QUERY_WORKERS };
 
@@ -100,12 +115,29 @@ enum err placings_old_pid(struct placings *placings, struct placing *placing)
 
 		if (err != ERR_NONE)
 			return err;
-		for (size_t i = 0; i < page.workers.n; i++)
-			if (slice_eq(page.workers.at[i].name, slice_str(placing->machine.name)) && page.workers.at[i].state == WORKER_UP)
-				placing->old_pid = page.workers.at[i].pid;
+		for (size_t i = 0; i < page.workers.n; i++) {
+			const struct rec_worker_row *row = &page.workers.at[i];
+
+			if (row->state != WORKER_UP || !slice_eq(row->name, slice_str(placing->machine.name)))
+				continue;
+			placing->old_pid = row->pid;
+			/* A worker that a person cordoned or drained gets no jobs, and stays so. */
+			placing->drained = row->standing == STANDING_NONE;
+		}
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
-	return ERR_NONE;
+	return placing->drained ? set_worker(placings, placing, SET_DRAIN) : ERR_NONE;
+}
+
+/*
+ * Start the new worker once the old one has given back its prefetched jobs. They would be lost with the old keeper, and a job
+ * with mode: once would then be in state unknown. Running jobs run on.
+ */
+static void look_at_drained(struct placings *placings, struct placing *placing, const struct rec_worker_row *row)
+{
+	placing->quiet_looks = row->prefetched > 0 ? 0 : placing->quiet_looks + 1;
+	if (placing->quiet_looks >= QUIET_LOOKS)
+		placing_start(placings, placing);
 }
 
 /* Find out which of the started workers are connected by now. */
@@ -123,11 +155,15 @@ static enum err look_for_workers(struct placings *placings)
 			const struct rec_worker_row *row = &page.workers.at[i];
 			struct placing *placing = waits_for(placings, row->name);
 
+			if (placing != NULL && placing->step == PLACING_DRAIN) {
+				look_at_drained(placings, placing, row);
+				continue;
+			}
 			if (placing == NULL || row->state != WORKER_UP || (placing->old_pid != 0 && row->pid == placing->old_pid))
 				continue;
 			placing->slots = row->slots;
 			placing->step = PLACING_DONE;
-			if (placing->was_stopped && (err = resume(placings->cli, row->name)) != ERR_NONE)
+			if ((placing->was_stopped || placing->drained) && (err = placings_resume(placings, placing)) != ERR_NONE)
 				return err;
 			cli_note(placings->cli, "%s: %s, %" PRIu64 " slot%s%s", placing->machine.name, placing->result, row->slots,
 				 row->slots == 1 ? "" : "s", machine_is_bridged(&placing->machine) ? ", through ssh" : "");
@@ -151,7 +187,7 @@ enum err placings_run(struct placings *placings)
 
 		begin_queued(placings);
 		for (size_t i = 0; i < placings->count; i++)
-			waiting = waiting || placings->at[i]->step == PLACING_UP;
+			waiting = waiting || is_waiting(placings->at[i]);
 		if (waiting)
 			err = look_for_workers(placings);
 		if (err == ERR_NONE)
@@ -160,7 +196,7 @@ enum err placings_run(struct placings *placings)
 		for (size_t i = 0; i < placings->count && err == ERR_NONE; i++) {
 			struct placing *placing = placings->at[i];
 
-			if (is_under_way(placing) && placing->step != PLACING_UP && placing->call.ended)
+			if (is_under_way(placing) && !is_waiting(placing) && placing->call.ended)
 				placing_go_on(placings, placing);
 			busy += placing->step < PLACING_DONE;
 		}

@@ -16,7 +16,9 @@ enum placing_step {
 	PLACING_PROBE,                   /* the probe runs */
 	PLACING_ALONE, /* step: try the login as the master will make it, without the person's ssh agent */
 	PLACING_LOOK,                    /* step: look whether the program is there, and whether the worker runs */
-	PLACING_COPY, PLACING_START,
+	PLACING_COPY,
+	PLACING_DRAIN,                   /* step: the running worker gives back the jobs that it hasn't started */
+	PLACING_START,
 	PLACING_UP,                      /* step: the worker was started; wait until it is connected */
 	PLACING_ACT,                     /* a single step, for acts on workers that exist: run one command */
 	PLACING_DONE, PLACING_FAILED
@@ -28,6 +30,8 @@ struct placing {
 	bool changed_settings;           /* the worker was added before with other settings */
 	uint64_t old_pid;                /* pid of the keeper that is to be replaced; 0: none is connected */
 	bool was_stopped;
+	bool drained;                    /* the worker was drained for this, so it must be resumed */
+	unsigned quiet_looks;            /* queries in a row at which the running worker had no prefetched job */
 	bool restart;                    /* start the worker again, even if nothing has changed */
 	const char *act;                 /* PLACING_ACT: the verb that far runs on the machine */
 	enum placing_step step;
@@ -62,11 +66,17 @@ struct placing *placings_add(struct placings *placings);
 enum err placings_run(struct placings *placings);
 void placings_free(struct placings *placings);
 
-/* Note which keeper is connected now, to recognize the new one later. */
-enum err placings_old_pid(struct placings *placings, struct placing *placing);
+/*
+ * Drain the worker that is to be replaced, if it is connected and gets jobs. Also notes its keeper, to recognize the new one
+ * later.
+ */
+enum err placings_drain(struct placings *placings, struct placing *placing);
+/* Let the worker get jobs again. */
+enum err placings_resume(struct placings *placings, const struct placing *placing);
 
 /* placing_steps.c: begin the machine's next step when one has ended */
 void placing_begin(struct placings *placings, struct placing *placing);
+void placing_start(struct placings *placings, struct placing *placing);
 void placing_go_on(struct placings *placings, struct placing *placing);
 void placing_fail(struct placings *placings, struct placing *placing);
 

@@ -24,6 +24,8 @@ void placing_fail(struct placings *placings, struct placing *placing)
 {
 	struct buf shown = { 0 };
 
+	if (placing->drained && placings_resume(placings, placing) != ERR_NONE)
+		error_clear(&placings->cli->error);
 	placing->step = PLACING_FAILED;
 	placing->result = "failed";
 	ssh_call_last_lines(&placing->call, "   | ", &placing->details);
@@ -237,18 +239,12 @@ static void unmint(struct placings *placings, struct placing *placing)
 	placing->minted = false;
 }
 
-static void start(struct placings *placings, struct placing *placing)
+void placing_start(struct placings *placings, struct placing *placing)
 {
 	struct machine *machine = &placing->machine;
 	struct buf command = { 0 }, *input = &placing->call.input;
 
 	placing->was_stopped = machine->stopped[0] != '\0';
-	if (placing->running && placings_old_pid(placings, placing) != ERR_NONE) {
-		placing->error = placings->cli->error;
-		error_clear(&placings->cli->error);
-		placing_fail(placings, placing);
-		return;
-	}
 	if ((!placing->known || placing->absent) && mint(placings, placing) != ERR_NONE) {
 		placing_fail(placings, placing);
 		return;
@@ -271,6 +267,24 @@ static void start(struct placings *placings, struct placing *placing)
 	placing->step = PLACING_START;
 	fail_if(placings, placing, ssh_call_start(&placing->call, machine, buf_cstr(&command), false, START_MS, &placing->error));
 	buf_free(&command);
+}
+
+/* Start the worker; if an older one is connected, drain it first. */
+static void replace(struct placings *placings, struct placing *placing)
+{
+	/* Before a copy, nothing on the machine could tell whether the worker runs; the master can. */
+	if (!placing->known) {
+		placing_start(placings, placing);
+		return;
+	}
+	if (placings_drain(placings, placing) != ERR_NONE) {
+		placing->error = placings->cli->error;
+		error_clear(&placings->cli->error);
+		placing_fail(placings, placing);
+		return;
+	}
+	placing->step = PLACING_DRAIN;
+	placing->until_ns = clock_mono_ns() + (placing->drained ? UP_NS : 0);
 }
 
 static void await_up(struct placing *placing)
@@ -311,7 +325,7 @@ static void after_look(struct placings *placings, struct placing *placing)
 		return;
 	}
 	if (placing->has_program)
-		start(placings, placing);
+		replace(placings, placing);
 	else
 		copy(placings, placing);
 }
@@ -323,7 +337,7 @@ static void after_copy(struct placings *placings, struct placing *placing)
 	size_t noise;
 
 	if (sentinel_find(&placing->call.said, placing->nonce, &rest, &noise) && contains_line(rest, "end")) {
-		start(placings, placing);
+		replace(placings, placing);
 		return;
 	}
 	snprintf(size, sizeof(size), "size %zu", placing->program->bytes.len);
