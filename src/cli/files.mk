@@ -16,6 +16,8 @@ cli_sources = \
 	src/cli/ask/query.h \
 	src/cli/ask/select.c \
 	src/cli/ask/select.h \
+	src/cli/ask/specs.c \
+	src/cli/ask/specs.h \
 	src/cli/ask/steady_link.c \
 	src/cli/ask/steady_link.h \
 	src/cli/ask/targets.c \
@@ -152,6 +154,8 @@ cli_sources = \
 	src/cli/graph/plan.h \
 	src/cli/graph/submit.c \
 	src/cli/graph/submit.h \
+	src/cli/graph/yaml.c \
+	src/cli/graph/yaml.h \
 	src/cli/reach/machines.c \
 	src/cli/reach/machines.h \
 	src/cli/reach/placing.c \

@@ -86,6 +86,7 @@ struct input_submit {
 	struct slice concurrency;        /* the run's concurrency group, NAME or NAME=LIMIT; empty: none */
 	struct slice context;            /* a run_context record for all jobs; or empty */
 	struct slice schedule;           /* a schedule_spec record: set a schedule, begin no run; or empty */
+	struct slice revision;           /* revision that the schedule must have; empty: any, or there is none */
 	struct slice own_only; /* owner to whom the run or schedule that is changed must belong; empty: any owner */
 	uint64_t into;                   /* number of the live run that gets the jobs; 0: begin a new run */
 	/* parents in run `into`, by name: need (number of added jobs + i) means parents[i] */

@@ -27,6 +27,7 @@ lang_sources = \
 	src/lang/log_max.h \
 	src/lang/pipeline.c \
 	src/lang/pipeline.h \
+	src/lang/pipeline_fan.c \
 	src/lang/pipeline_internal.h \
 	src/lang/pipeline_job.c \
 	src/lang/pipeline_loop.c \
@@ -42,6 +43,14 @@ lang_sources = \
 	src/lang/pipeline_tree.h \
 	src/lang/pipeline_unknown.c \
 	src/lang/pipeline_value.c \
+	src/lang/pipeline_write.c \
+	src/lang/pipeline_write.h \
+	src/lang/pipeline_write_fan.c \
+	src/lang/pipeline_write_job.c \
+	src/lang/spec_compare.c \
+	src/lang/spec_graph.h \
+	src/lang/yaml_text.c \
+	src/lang/yaml_text.h \
 	src/lang/zone.c \
 	src/lang/zone.h
 

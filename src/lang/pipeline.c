@@ -254,6 +254,7 @@ static enum err read_matrix(struct pipe *pipe, struct pipe_job *job, const struc
 		return err;
 	pipe->words.axes = axes;
 	pipe->words.axis_count = count;
+	pipe->words.zipped = false;
 	job->matrix = arena_zalloc(pipe->reader.arena, 1, sizeof(*job->matrix));
 	*job->matrix = pipe->words;
 	job->node->matrix = job->matrix;
@@ -324,13 +325,10 @@ static const struct pipe_key pipeline_keys[] = {
 
 const struct pipe_section pipe_section_pipeline = PIPE_SECTION("a pipeline", pipeline_keys, NULL);
 
-static enum err read_pipeline(struct pipe *pipe)
+static enum err read_pipeline(struct pipe *pipe, const struct tree_node *root)
 {
-	struct tree_node *root;
-	enum err err = tree_read(&pipe->reader, &root);
+	enum err err;
 
-	if (err != ERR_NONE)
-		return err;
 	if (root == NULL || (root->kind == TREE_TEXT && root->text.len == 0))
 		return dag_fail(&pipe->reader, 0, 1, ERR_INVALID, "the pipeline is empty; it must have the key jobs:");
 	err = pipe_map(pipe, root, &pipe_section_pipeline, NULL);
@@ -342,32 +340,78 @@ static enum err read_pipeline(struct pipe *pipe)
 	return err;
 }
 
+/* Make the graph of what was read without an error. */
+static enum err make_graph(struct pipe *pipe, struct pipeline *ret)
+{
+	enum err err = dag_finish(&pipe->reader, &ret->dag);
+
+	if (err != ERR_NONE)
+		return err;
+	ret->dag.env = pipe->env;
+	ret->name = pipe->name;
+	ret->max_jobs = pipe->max_jobs;
+	ret->tenant = pipe->tenant;
+	ret->concurrency = pipe->concurrency;
+	ret->schedule = pipe->schedule;
+	return ERR_NONE;
+}
+
 /* Fill in *ret, or the faults. */
 static enum err parse(struct pipe *pipe, struct pipeline *ret)
 {
 	struct slice text = pipe->reader.text;
 	struct dag_faults *faults = pipe->reader.faults;
 	struct pipeline pipeline = { 0 };
+	struct tree_node *root = NULL;
 	enum err err;
 
 	if (text.len > LIMIT_PIPELINE_MAX)
 		err = dag_fail(&pipe->reader, 0, 1, ERR_TOO_LARGE, "a pipeline may have at most %d bytes; this one has %zu",
 			       LIMIT_PIPELINE_MAX, text.len);
-	else
-		err = read_pipeline(pipe);
+	else if ((err = tree_read(&pipe->reader, &root)) == ERR_NONE)
+		err = read_pipeline(pipe, root);
 	dag_note(&pipe->reader, err);
 	/* Errors that the tree's reader has kept don't show in err. */
 	if (faults->count == 0)
-		dag_note(&pipe->reader, dag_finish(&pipe->reader, &pipeline.dag));
+		dag_note(&pipe->reader, make_graph(pipe, &pipeline));
 	if (faults->count > 0)
 		return faults->at[0].error.code;
-	pipeline.dag.env = pipe->env;
-	pipeline.name = pipe->name;
-	pipeline.max_jobs = pipe->max_jobs;
-	pipeline.tenant = pipe->tenant;
-	pipeline.concurrency = pipe->concurrency;
-	pipeline.schedule = pipe->schedule;
 	*ret = pipeline;
+	return ERR_NONE;
+}
+
+static void pipe_free(struct pipe *pipe)
+{
+	name_map_free(&pipe->reader.names);
+	mem_free(pipe->reader.edges);
+	mem_free(pipe->jobs);
+}
+
+enum err pipe_read_inner(struct pipe *outer, struct dag_node *node, const struct tree_node *value)
+{
+	struct pipe pipe = {
+		.reader = { .text = outer->reader.text, .arena = outer->reader.arena, .error = outer->reader.error, .faults = outer->reader.faults },
+		.words = { .params = outer->words.params, .param_count = outer->words.param_count },
+		.check_only = outer->check_only, .unknown = outer->unknown, .text_bytes = outer->text_bytes,
+	};
+	size_t faults = pipe.reader.faults->count;
+	struct pipeline pipeline = { 0 };
+
+	dag_note(&pipe.reader, read_pipeline(&pipe, value));
+	if (pipe.reader.faults->count == faults)
+		dag_note(&pipe.reader, make_graph(&pipe, &pipeline));
+	outer->text_bytes = pipe.text_bytes;
+	outer->reader.spot = pipe.reader.spot;
+	outer->reader.noted = pipe.reader.noted;
+	pipe_free(&pipe);
+	if (outer->reader.faults->count > faults)
+		return outer->reader.faults->at[0].error.code;
+	node->subs = arena_zalloc(outer->reader.arena, 1, sizeof(*node->subs));
+	node->sub_count = 1;
+	node->subs[0] = (struct dag_sub){
+		.name = pipeline.name.len > 0 ? pipeline.name : node->name, .max_jobs = pipeline.max_jobs,
+		.concurrency = pipeline.concurrency, .dag = pipeline.dag,
+	};
 	return ERR_NONE;
 }
 
@@ -382,9 +426,7 @@ enum err pipeline_read(const struct pipeline_source *source, struct arena *arena
 
 	*faults = (struct dag_faults){ 0 };
 	err = parse(&pipe, ret);
-	name_map_free(&pipe.reader.names);
-	mem_free(pipe.reader.edges);
-	mem_free(pipe.jobs);
+	pipe_free(&pipe);
 	return err;
 }
 

@@ -55,7 +55,7 @@ struct pipe_section {
 
 extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_loop,
 	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
-	pipe_section_matrix, pipe_section_defaults;
+	pipe_section_matrix, pipe_section_fan, pipe_section_defaults;
 
 /* NULL: no such key. */
 const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);
@@ -98,6 +98,9 @@ bool pipe_is_variable(struct slice name);                /* is this a valid name
 
 /* pipeline.c */
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_fan_out(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* Read the graph of a sub-run that is written inside its job. */
+enum err pipe_read_inner(struct pipe *outer, struct dag_node *node, const struct tree_node *value);
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_job.c */

@@ -250,9 +250,9 @@ static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct 
 	return ERR_NONE;
 }
 
-/* matrix comes first, because it decides which ${..} the other keys may contain. */
+/* matrix and fan_out come first, because they decide which ${..} the other keys may contain. */
 static const struct pipe_key job_keys[] = {
-	{ "matrix", pipe_read_matrix }, { "run", read_run }, { "command", read_command },
+	{ "matrix", pipe_read_matrix }, { "fan_out", pipe_read_fan_out }, { "run", read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
 	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
@@ -319,7 +319,7 @@ static bool key_has_no_use(struct slice key, enum job_kind kind)
 			return false;
 		known = true;
 	}
-	return known || (kind == KIND_GATE && slice_eq(key, slice_str("matrix")));
+	return known || (kind == KIND_GATE && (slice_eq(key, slice_str("matrix")) || slice_eq(key, slice_str("fan_out"))));
 }
 
 /* Refuse settings that mean nothing for the job's kind, such as those of a process in a gate. */

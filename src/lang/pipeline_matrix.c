@@ -32,7 +32,7 @@ static bool axis_value(const struct dag_matrix *matrix, struct slice name, uint6
 			*ret = place == MATRIX_LONGEST ? longest(axis->values) : axis->values.at[place % axis->values.n];
 			return true;
 		}
-		if (place != MATRIX_LONGEST)
+		if (place != MATRIX_LONGEST && !matrix->zipped)
 			place /= axis->values.n;
 	}
 	return false;

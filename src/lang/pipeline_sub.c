@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The keys pipeline and params of a job whose work is the graph of another file. src/cli/graph/load_sub.c finds that
- * file.
+ * The keys pipeline and params of a job whose work is a graph: of another file, which src/cli/graph/load_sub.c finds, or
+ * written inside the job.
  */
 #include "lang/pipeline_internal.h"
 
@@ -14,10 +14,16 @@
 
 enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	enum err err = pipe_text(pipe, value, "pipeline", &job->node->sub_path);
+	enum err err;
 
 	job->node->sub_spot = value->spot;
+	if (value->kind == TREE_MAP) {
+		/* Not the name of a file, but what makes this job a sub-run. */
+		job->node->sub_path = job->node->name;
+		return pipe_read_inner(pipe, job->node, value);
+	}
 	job->node->sub_guessed = pipe_is_guess(pipe, value);
+	err = pipe_text(pipe, value, "pipeline", &job->node->sub_path);
 	if (err == ERR_NONE && job->node->sub_path.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "pipeline must be the name of a file");
 	if (err == ERR_NONE && memchr(job->node->sub_path.data, 0, job->node->sub_path.len) != NULL)
@@ -35,6 +41,8 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 		return err;
 	if (job->node->sub_path.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "a job can have params only together with pipeline");
+	if (job->node->subs != NULL)
+		return pipe_fail(pipe, value, ERR_INVALID, "params belong to a pipeline in another file, and this one stands here");
 	if (value->count > PARAMS_MAX)
 		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
 	given->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*given->at));

@@ -78,6 +78,16 @@ bool page_add_try(struct answer_page *page, const struct rec_try_row *row)
 	return true;
 }
 
+bool page_add_part(struct answer_page *page, const struct rec_graph_part *row)
+{
+	size_t schedule = row->schedule.n > 0 ? 64 + row->schedule.at[0].cron.len + row->schedule.at[0].zone.len : 0;
+
+	if (page->snapshot.parts.n == page->limit || !page_has_room(page, 256 + row->jobs.len + row->context.len + schedule, 40))
+		return false;
+	PAGE_ADD(page, parts, row);
+	return true;
+}
+
 static size_t job_bytes(const struct rec_job_row *row)
 {
 	const struct slice texts[] = {

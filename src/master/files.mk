@@ -63,6 +63,7 @@ master_sources = \
 	src/master/query_names.c \
 	src/master/query_runs.c \
 	src/master/query_share.c \
+	src/master/query_specs.c \
 	src/master/quiet.c \
 	src/master/rate.c \
 	src/master/rate.h \

@@ -52,6 +52,7 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.concurrency = keep(in, upload->concurrency),
 		.context = keep(in, upload->context),
 		.schedule = keep(in, buf_slice(&upload->schedule)),
+		.revision = keep(in, upload->revision),
 		.into = upload->into,
 		.parents = slice_list_copy(&master->inbox.arena, upload->parents),
 		.caller = in->session->caller,
@@ -157,7 +158,7 @@ enum err on_submit(struct incoming_frame *in)
 		upload_into(upload, msg.into, msg.parents);
 	}
 	if (err == ERR_NONE && msg.schedule.n > 0)
-		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
+		upload_schedule(upload, &msg.schedule.at[0], msg.revision);
 	if (err == ERR_NONE)
 		err = upload_share(upload, msg.tenant, msg.concurrency, &error);
 	if (err == ERR_NONE)
@@ -210,7 +211,7 @@ enum err on_graph_begin(struct incoming_frame *in)
 	upload->max_jobs = bound_of(msg.max_jobs);
 	upload_into(upload, msg.into, msg.parents);
 	if (msg.schedule.n > 0)
-		record_encode(&upload->schedule, REC_schedule_spec, &msg.schedule.at[0]);
+		upload_schedule(upload, &msg.schedule.at[0], msg.revision);
 	upload->next = in->session->uploads;
 	in->session->uploads = upload;
 	uploads_add(in->session, upload, in->body.len);

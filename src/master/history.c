@@ -186,6 +186,10 @@ static void with_specs(struct master *master, struct history *history)
 		history_forget(history);
 		return;
 	}
+	if (query->what == QUERY_SPECS) {
+		history_specs(master, history);
+		return;
+	}
 	if (reopens(query)) {
 		ask(master, history, STAGE_JOBS, READ_JOBS, 0, 0);
 		return;

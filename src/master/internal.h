@@ -363,6 +363,7 @@ void page_begin(struct answer_page *page, struct arena *arena, const struct quer
 /* The page_add functions return false if the row doesn't fit and must go to the next page. */
 bool page_add_job(struct answer_page *page, const struct rec_job_row *row);
 bool page_add_decision(struct answer_page *page, const struct rec_decision *row);
+bool page_add_part(struct answer_page *page, const struct rec_graph_part *row);
 bool page_add_try(struct answer_page *page, const struct rec_try_row *row);
 bool page_add_run(struct answer_page *page, const struct rec_run_row *row);
 bool page_add_worker(struct answer_page *page, const struct rec_worker_row *row);
@@ -425,6 +426,9 @@ void query_jobs(struct master *master, struct master_turn *turn, struct query *q
 void query_job(struct master *master, struct master_turn *turn, struct query *query);
 void query_gates(struct master *master, struct master_turn *turn, struct query *query);
 void query_dead(struct master *master, struct master_turn *turn, struct query *query);
+
+/* query_specs.c */
+void query_schedule_specs(struct master *master, struct master_turn *turn, struct query *query);
 
 /* query_names.c */
 void query_names(struct master *master, struct master_turn *turn, struct query *query);

@@ -140,10 +140,16 @@ static void run_schedules(struct master *master, struct master_turn *turn, struc
 	query_finish(master, turn, query, &page, view_schedule(master->core, at, 0, &master->scratch, &row) ? at : 0);
 }
 
-static void answer(struct master *master, struct master_turn *turn, struct query *query)
+static void refuse_unknown(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct error error;
 
+	error_set(&error, ERR_INVALID, "unknown question number %llu", (unsigned long long)query->what);
+	query_refuse(master, turn, query, &error);
+}
+
+static void answer(struct master *master, struct master_turn *turn, struct query *query)
+{
 	switch (query->what) {
 	case QUERY_STATUS:
 		run_status(master, turn, query);
@@ -197,13 +203,16 @@ static void answer(struct master *master, struct master_turn *turn, struct query
 	case QUERY_EVENTS:
 	case QUERY_PRUNED:
 	case QUERY_TRIES:
+	case QUERY_SPECS:
 	case QUERY_IS_ACT:
 	case QUERY_IS_AGAIN:
-		history_ask(master, query);
+		if (query->what == QUERY_SPECS && query->run == 0)
+			query_schedule_specs(master, turn, query);
+		else
+			history_ask(master, query);
 		break;
 	default:
-		error_set(&error, ERR_INVALID, "unknown question number %llu", (unsigned long long)query->what);
-		query_refuse(master, turn, query, &error);
+		refuse_unknown(master, turn, query);
 	}
 }
 

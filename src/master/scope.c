@@ -50,6 +50,7 @@ static enum err check_query(const struct peer_session *session, const struct msg
 	case QUERY_JOBS:
 	case QUERY_JOB:
 	case QUERY_EXPLAIN:
+	case QUERY_SPECS:
 		return own(session, msg->run, error);
 	case QUERY_NAMES:
 		return msg->run == 0 ? not_for_jobs("list all runs of the cluster", error) : own(session, msg->run, error);

@@ -66,6 +66,12 @@ enum err upload_context(struct upload *upload, struct slice context, struct erro
 	return ERR_NONE;
 }
 
+void upload_schedule(struct upload *upload, const struct rec_schedule_spec *spec, struct slice revision)
+{
+	record_encode(&upload->schedule, REC_schedule_spec, spec);
+	upload->revision = arena_copy(&upload->arena, revision);
+}
+
 void upload_into(struct upload *upload, uint64_t run, struct slice_list parents)
 {
 	upload->into = run;

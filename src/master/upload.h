@@ -21,6 +21,7 @@ struct upload {
 	struct slice tenant;             /* the run's tenant, copied; empty: the owner's own tenant */
 	struct slice concurrency;        /* the run's concurrency group, copied */
 	struct slice context;            /* what the jobs share: a run_context record, copied; or empty */
+	struct slice revision;           /* revision of the schedule that is replaced, copied; empty: any */
 	struct buf schedule;             /* the run's schedule: a schedule_spec record, or empty */
 	uint64_t into;                   /* the run to which the jobs are added; 0: a new run */
 	struct slice_list parents;       /* jobs of that run on which the new ones depend; in arena */
@@ -44,6 +45,7 @@ enum err upload_begin(uint64_t id, struct slice key, struct slice name, uint64_t
 		      struct upload **ret_upload, struct error *error);
 enum err upload_share(struct upload *upload, struct slice tenant, struct slice concurrency, struct error *error);
 enum err upload_context(struct upload *upload, struct slice context, struct error *error);
+void upload_schedule(struct upload *upload, const struct rec_schedule_spec *spec, struct slice revision);
 void upload_into(struct upload *upload, uint64_t run, struct slice_list parents);
 enum err upload_add(struct upload *upload, struct slice jobs, uint64_t count, struct error *error);
 /* If all jobs have come, return the digest. */

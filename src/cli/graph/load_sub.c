@@ -18,7 +18,7 @@ struct sub_link { /* a pipeline file in the chain from the first file to the pre
 	unsigned depth;
 };
 
-static enum err load_all(struct cli *cli, const struct sub_link *link, struct pipeline *pipeline);
+static enum err load_all(struct cli *cli, const struct sub_link *link, struct dagline *dag);
 
 static void chain_add(struct buf *out, const struct sub_link *link)
 {
@@ -109,7 +109,7 @@ static enum err sub_load(struct cli *cli, const struct sub_link *link, const str
 	source.given = filled.sub_given;
 	err = load_source(cli, file->path, &source, &pipeline);
 	if (err == ERR_NONE)
-		err = load_all(cli, file, &pipeline);
+		err = load_all(cli, file, &pipeline.dag);
 	if (err != ERR_NONE) {
 		if (cli->error.text[0] != '\0')
 			return named_wrong(cli, link, node);
@@ -141,13 +141,19 @@ static enum err node_load(struct cli *cli, const struct sub_link *link, struct d
 	return err;
 }
 
-static enum err load_all(struct cli *cli, const struct sub_link *link, struct pipeline *pipeline)
+static enum err load_all(struct cli *cli, const struct sub_link *link, struct dagline *dag)
 {
 	enum err err = ERR_NONE;
 
-	for (size_t i = 0; i < pipeline->dag.node_count && err == ERR_NONE; i++)
-		if (pipeline->dag.nodes[i]->sub_path.len > 0 && !pipeline->dag.nodes[i]->sub_guessed)
-			err = node_load(cli, link, pipeline->dag.nodes[i]);
+	for (size_t i = 0; i < dag->node_count && err == ERR_NONE; i++) {
+		struct dag_node *node = dag->nodes[i];
+
+		/* A graph that is written inside its job is there already, but may name files. */
+		if (node->sub_count > 0)
+			err = load_all(cli, link, &node->subs[0].dag);
+		else if (node->sub_path.len > 0 && !node->sub_guessed)
+			err = node_load(cli, link, node);
+	}
 	return err;
 }
 
@@ -156,5 +162,5 @@ enum err load_subs(struct cli *cli, const char *path, struct slice text, struct 
 	char real[PATH_MAX];
 	struct sub_link link = { .path = path, .real = realpath(path, real) ? real : path, .text = text };
 
-	return load_all(cli, &link, pipeline);
+	return load_all(cli, &link, &pipeline->dag);
 }

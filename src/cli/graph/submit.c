@@ -57,6 +57,7 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.parents = parcel->source->parents,
 		.concurrency = parcel->source->concurrency,
 		.context = parcel->source->context,
+		.revision = parcel->source->revision,
 	};
 	struct rec_schedule_spec schedule;
 
@@ -80,6 +81,7 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		.parents = parcel->source->parents,
 		.concurrency = parcel->source->concurrency,
 		.context = parcel->source->context,
+		.revision = parcel->source->revision,
 	};
 	struct msg_graph_commit commit = { 0 };
 	struct rec_schedule_spec schedule;

@@ -230,6 +230,27 @@ bool view_schedule(const struct core *core, size_t at, size_t most, struct arena
 	return true;
 }
 
+bool view_schedule_graph(const struct core *core, struct slice name, struct view_schedule_graph *ret)
+{
+	const struct schedule *schedule = schedule_find(core, name);
+
+	if (!schedule)
+		return false;
+	*ret = (struct view_schedule_graph){
+		.owner = slice_str(schedule->owner), .tenant = slice_str(schedule->tenant),
+		.concurrency = slice_str(schedule->concurrency), .context = blob_slice(schedule->context),
+		.revision = schedule_revision(schedule), .spec = schedule->said, .max_jobs = schedule->max_jobs,
+		.parts = schedule->parts, .part_count = schedule->part_count,
+	};
+	return true;
+}
+
+struct slice schedule_revision(const struct schedule *schedule)
+{
+	/* A schedule of an older version has no digest until somebody replaces it. */
+	return slice_make(schedule->digest, sizeof(schedule->digest));
+}
+
 int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms)
 {
 	int64_t next = cron_next(&schedule->cron, schedule->said.zone, wall_ms);

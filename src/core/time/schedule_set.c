@@ -31,6 +31,18 @@ void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8
 	key_add(core, id, digest, 0, 0);
 }
 
+/* Refuse to replace another graph than the one that the person was shown. */
+static enum err revision_check(const struct schedule *schedule, const struct input_submit *submit, struct error *error)
+{
+	int len = (int)submit->name.len;
+
+	if (submit->revision.len == 0 || (schedule && slice_eq(schedule_revision(schedule), submit->revision)))
+		return ERR_NONE;
+	error_set(error, ERR_CHANGED, "schedule '%.*s' was %s meanwhile", len, (const char *)submit->name.data,
+		  schedule ? "changed" : "removed");
+	return error_next(error, schedule ? "titan schedule edit %.*s" : "titan schedule ls", len, (const char *)submit->name.data);
+}
+
 static enum err schedule_put(struct core *core, const struct input_submit *submit, struct error *error)
 {
 	struct schedule *schedule = schedule_find(core, submit->name), *made = NULL;
@@ -39,6 +51,8 @@ static enum err schedule_put(struct core *core, const struct input_submit *submi
 
 	if (err == ERR_NONE && schedule)
 		err = owner_check(schedule->owner, submit->own_only, error, "schedule '%s'", schedule->name);
+	if (err == ERR_NONE)
+		err = revision_check(schedule, submit, error);
 	if (err == ERR_NONE && !schedule && core->schedule_count >= LIMIT_SCHEDULES_MAX)
 		err = error_set(error, ERR_FULL, "there are already %d schedules, and no more are allowed", LIMIT_SCHEDULES_MAX);
 	if (err != ERR_NONE)

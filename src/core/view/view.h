@@ -84,6 +84,17 @@ uint64_t view_worker_after(const struct core *core, uint64_t worker);
 /* Schedules in no particular order; count `at` from 0 until false. The row has at most `most` next times. */
 bool view_schedule(const struct core *core, size_t at, size_t most, struct arena *arena, struct rec_schedule_row *ret_row);
 
+struct view_schedule_graph {             /* the graph that a schedule begins, and what its runs have */
+	struct slice owner, tenant, concurrency, context;
+	struct slice revision;           /* changes with every other graph or time that replaces this one */
+	struct rec_schedule_spec spec;
+	uint64_t max_jobs;
+	const struct graph_part *parts;
+	size_t part_count;
+};
+
+bool view_schedule_graph(const struct core *core, struct slice name, struct view_schedule_graph *ret);
+
 /* Return when a job's output was pruned, or 0. ended_ms: 0 while the job hasn't ended. */
 static inline int64_t view_log_gone(int64_t run_gone_ms, int64_t ended_ms)
 {
