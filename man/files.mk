@@ -2,6 +2,7 @@
 # Kept by tests/list-sources --write.
 
 man_pages = \
+	man/titan-analyze.1 \
 	man/titan-approvals.1 \
 	man/titan-approve.1 \
 	man/titan-audit.1 \
@@ -13,6 +14,7 @@ man_pages = \
 	man/titan-cordon.1 \
 	man/titan-dash.1 \
 	man/titan-demo.1 \
+	man/titan-diff.1 \
 	man/titan-dlq.1 \
 	man/titan-doctor.1 \
 	man/titan-down.1 \

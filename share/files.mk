@@ -23,6 +23,7 @@ example_files = \
 	share/examples/release.yaml
 
 schema_files = \
+	share/schema/analyze.json \
 	share/schema/approvals.json \
 	share/schema/approve.json \
 	share/schema/audit.json \
@@ -31,6 +32,7 @@ schema_files = \
 	share/schema/cluster.json \
 	share/schema/config.json \
 	share/schema/cordon.json \
+	share/schema/diff.json \
 	share/schema/dlq.json \
 	share/schema/doctor.json \
 	share/schema/drain.json \

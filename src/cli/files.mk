@@ -25,15 +25,20 @@ cli_sources = \
 	src/cli/ask/tries.c \
 	src/cli/ask/tries.h \
 	src/cli/commands/act.h \
+	src/cli/commands/analyze.h \
+	src/cli/commands/analyze_path.c \
+	src/cli/commands/analyze_times.c \
 	src/cli/commands/approvals.h \
 	src/cli/commands/approve_many.c \
 	src/cli/commands/cmd_act.c \
+	src/cli/commands/cmd_analyze.c \
 	src/cli/commands/cmd_audit.c \
 	src/cli/commands/cmd_cancel.c \
 	src/cli/commands/cmd_cluster.c \
 	src/cli/commands/cmd_config.c \
 	src/cli/commands/cmd_dash.c \
 	src/cli/commands/cmd_demo.c \
+	src/cli/commands/cmd_diff.c \
 	src/cli/commands/cmd_dlq.c \
 	src/cli/commands/cmd_doctor.c \
 	src/cli/commands/cmd_down.c \
@@ -66,6 +71,9 @@ cli_sources = \
 	src/cli/commands/command.h \
 	src/cli/commands/decisions.c \
 	src/cli/commands/decisions.h \
+	src/cli/commands/diff.h \
+	src/cli/commands/diff_graph.c \
+	src/cli/commands/diff_results.c \
 	src/cli/commands/dispatch.c \
 	src/cli/commands/doctor.h \
 	src/cli/commands/doctor_machine.c \

@@ -5,6 +5,7 @@ e2e_tests = \
 	tests/e2e/acts.sh \
 	tests/e2e/adopt.sh \
 	tests/e2e/again.sh \
+	tests/e2e/analyze.sh \
 	tests/e2e/approve-many.sh \
 	tests/e2e/at.sh \
 	tests/e2e/audit.sh \
@@ -30,6 +31,7 @@ e2e_tests = \
 	tests/e2e/dash.sh \
 	tests/e2e/deadline.sh \
 	tests/e2e/demo.sh \
+	tests/e2e/diff.sh \
 	tests/e2e/dlq.sh \
 	tests/e2e/doctor.sh \
 	tests/e2e/down.sh \

@@ -82,6 +82,8 @@ for job in good bad after none gone shot ask next 'fan[0]' held; do
 	fits show "show of $job" show "$run/$job"
 	fits explain "explain of $job" explain "$run/$job"
 done
+fits analyze "an analysis" analyze "$run"
+fits diff "a difference" diff "$run" last
 fits show "show of a fan-out" show "$run/fan"
 fits explain "explain of a run" explain "$run"
 fits wait "wait" --timeout 0 wait "$run"

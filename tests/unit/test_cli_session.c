@@ -62,6 +62,7 @@ static const struct row {
 	{ COMMAND_ls, SAME, { "1" } }, { COMMAND_ls, COUNTED, { NULL } }, { COMMAND_ls, SAME, { "1", "--format", "{run} {state}" } },
 	{ COMMAND_show, SAME, { "1" } }, { COMMAND_show, SAME, { "1/a" } }, { COMMAND_show, SAME, { "999" } },
 	{ COMMAND_metrics, COUNTED, { NULL } }, { COMMAND_explain, SAME, { "2/b" } }, { COMMAND_explain, SAME, { "1/a", "--json" } },
+	{ COMMAND_analyze, COUNTED, { "1" } }, { COMMAND_diff, SAME, { "1", "1" } },
 	{ COMMAND_config, SAME, { NULL } }, { COMMAND_doctor, COUNTED, { NULL } },
 	{ COMMAND_wire, SAME, { "dump", "graph.yaml" } }, { COMMAND_completion, SAME, { "bash" } },
 	{ COMMAND_completion, SAME, { "words", "cance" } },

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The critical path and the slack of jobs. A job is on the path if it ended last of those that the next one needed; its slack
+ * is how much later it could have ended, with all later jobs taking as long as they did, without a later end of the run.
+ */
+#include "cli/commands/analyze.h"
+
+#include <stdlib.h>
+
+/* The job that ended last of those which this one needs; count: it needs none. */
+static size_t last_need(const struct analysis *analysis, const struct job_times *job)
+{
+	size_t best = analysis->count;
+
+	for (size_t i = 0; i < job->row.needs.n; i++) {
+		size_t need = (size_t)job->row.needs.at[i];
+
+		if (need < analysis->count && (best == analysis->count || analysis->jobs[need].end_ms > analysis->jobs[best].end_ms))
+			best = need;
+	}
+	return best;
+}
+
+static void find_path(struct analysis *analysis, struct arena *arena)
+{
+	size_t at = analysis->count;
+
+	analysis->path = arena_alloc(arena, (analysis->count + 1) * sizeof(*analysis->path));
+	for (size_t i = 0; i < analysis->count; i++)
+		if (at == analysis->count || analysis->jobs[i].end_ms > analysis->jobs[at].end_ms)
+			at = i;
+	while (at < analysis->count && analysis->path_count < analysis->count) {
+		analysis->path[analysis->path_count++] = (uint32_t)at;
+		at = last_need(analysis, &analysis->jobs[at]);
+	}
+}
+
+struct ended {
+	int64_t end_ms;
+	size_t at;
+};
+
+static int by_end(const void *a, const void *b)
+{
+	const struct ended *one = a, *other = b;
+
+	return one->end_ms != other->end_ms ? (one->end_ms < other->end_ms ? 1 : -1) : (one->at < other->at) - (one->at > other->at);
+}
+
+/* Go backwards in time: a job that needs another ended later, so its own slack is known already. */
+static void find_slack(struct analysis *analysis, struct arena *arena)
+{
+	struct ended *order = arena_alloc(arena, (analysis->count + 1) * sizeof(*order));
+
+	for (size_t i = 0; i < analysis->count; i++) {
+		order[i] = (struct ended){ analysis->jobs[i].end_ms, i };
+		analysis->jobs[i].slack_ms = analysis->end_ms > analysis->jobs[i].end_ms ? analysis->end_ms - analysis->jobs[i].end_ms : 0;
+	}
+	qsort(order, analysis->count, sizeof(*order), by_end);
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct job_times *child = &analysis->jobs[order[i].at];
+
+		for (size_t k = 0; k < child->row.needs.n; k++) {
+			struct job_times *need = child->row.needs.at[k] < analysis->count ? &analysis->jobs[child->row.needs.at[k]] : NULL;
+			int64_t slack;
+
+			if (!need)
+				continue;
+			/* The child may begin when its last need ends: the others could have ended so much later. */
+			slack = child->slack_ms + (child->ready_ms > need->end_ms ? child->ready_ms - need->end_ms : 0);
+			if (slack < need->slack_ms)
+				need->slack_ms = slack;
+		}
+	}
+}
+
+void analyze_path(struct analysis *analysis, struct arena *arena)
+{
+	find_path(analysis, arena);
+	find_slack(analysis, arena);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *one = a, *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
+int64_t analyze_median(int64_t *values, size_t count)
+{
+	if (count == 0)
+		return 0;
+	qsort(values, count, sizeof(*values), by_value);
+	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
