@@ -126,6 +126,7 @@ decision_files = \
 	share/doc/decisions/0043-the-console-is-one-loop.md \
 	share/doc/decisions/0044-peers-are-known-by-keys.md \
 	share/doc/decisions/0046-pipelines-are-written-from-what-is-kept.md \
+	share/doc/decisions/0047-acts-name-the-state-they-expect.md \
 	share/doc/decisions/0048-tables-fit-the-terminal.md \
 	share/doc/decisions/0049-typed-commands-have-a-pane.md \
 	share/doc/decisions/0050-a-hidden-run-is-no-run.md \

@@ -165,8 +165,16 @@ static void asked_step(struct core *core, const struct core_input *input)
 		[INPUT_REOPEN] = reopen_step, [INPUT_PRUNE] = prune_step, [INPUT_SHUTDOWN] = shutdown_step,
 	};
 
+	struct error error;
+
+	/* Before the words of the act, which say what the run was like. */
+	if (input->kind == INPUT_REOPEN && !reopen_load(core, input))
+		return;
 	acts_before(core, input);
-	acts_after(core, input, steps[input->kind](core, input));
+	if (acts_expected(core, input, &error) != ERR_NONE)
+		error_send(core, input->conn, input->request, &error, false);
+	else
+		acts_after(core, input, steps[input->kind](core, input));
 }
 
 void core_step(struct core *core, const struct core_input *input)

@@ -110,6 +110,8 @@ struct input_act {
 	struct slice digest, target;
 	uint64_t principal;
 	struct slice person;             /* name of the principal that acts */
+	struct slice expect;             /* words of the state that the target must have (acts.h); empty: any */
+	struct u64_list each;            /* a value for each job of the target, instead of value; or empty */
 	struct slice own_only;           /* owner to whom the run must belong; empty: any owner */
 };
 
@@ -121,7 +123,7 @@ struct input_set {
 };
 
 struct input_reopen {
-	struct input_act act;            /* the act; for a run that left memory: RETRY, REQUEUE or DISCARD */
+	struct input_act act;            /* the act; for a run that left memory: RETRY, REQUEUE, DISCARD or REINSTATE */
 	/* rows of one ended run: its own, then those of its specification, then those of its jobs, each in order */
 	const struct row *rows;
 	size_t row_count;

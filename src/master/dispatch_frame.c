@@ -55,6 +55,17 @@ static bool makes_work(uint64_t verb)
 	return verb == ACT_RETRY || verb == ACT_REQUEUE;
 }
 
+static struct u64_list keep_numbers(const struct incoming_frame *in, struct u64_list list)
+{
+	struct u64_list copy = { .n = list.n };
+
+	if (list.n == 0)
+		return copy;
+	copy.at = arena_alloc(&in->master->inbox.arena, list.n * sizeof(*copy.at));
+	memcpy(copy.at, list.at, list.n * sizeof(*copy.at));
+	return copy;
+}
+
 static enum err on_act(struct incoming_frame *in)
 {
 	struct msg_act msg;
@@ -71,7 +82,8 @@ static enum err on_act(struct incoming_frame *in)
 	}
 	if (right_refuse(in, msg.id, OP_ACT, msg.verb, &own_only))
 		return ERR_NONE;
-	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_SETTLE) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD) {
+	if ((msg.verb >= ACT_RETRY && msg.verb <= ACT_SETTLE) || msg.verb == ACT_REQUEUE || msg.verb == ACT_DISCARD ||
+	    msg.verb == ACT_REINSTATE) {
 		if (room_refuse(in, msg.id, makes_work(msg.verb) ? ROOM_FOR_NEW : ROOM_FOR_ACT))
 			return ERR_NONE;
 		input = inbox_add(in->master, INPUT_ACT, in->session, msg.id, in->body.len);
@@ -79,7 +91,7 @@ static enum err on_act(struct incoming_frame *in)
 			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),
 			.value = msg.value, .text = keep(in, msg.text), .principal = in->session->principal.id,
 			.person = keep(in, slice_str(in->session->principal.name)), .own_only = own_only, .digest = keep(in, msg.digest),
-			.target = keep(in, msg.target),
+			.target = keep(in, msg.target), .expect = keep(in, msg.expect), .each = keep_numbers(in, msg.each),
 		};
 		return ERR_NONE;
 	}
@@ -132,6 +144,7 @@ static enum err on_set(struct incoming_frame *in)
 	msg.words.at = words;
 	msg.name = keep(in, msg.name);
 	msg.text = keep(in, msg.text);
+	msg.expect = keep(in, msg.expect);
 	msg.secret = sealed;
 	input->set = (struct input_set){
 		.set = msg, .principal = in->session->principal.id,

@@ -38,7 +38,8 @@ bool history_of_one(const struct query *query)
 static bool reopens(const struct query *query)
 {
 	return query->what == QUERY_IS_ACT &&
-	       (query->verb == ACT_RETRY || query->verb == ACT_REQUEUE || query->verb == ACT_DISCARD);
+	       (query->verb == ACT_RETRY || query->verb == ACT_REQUEUE || query->verb == ACT_DISCARD ||
+		query->verb == ACT_REINSTATE);
 }
 
 static void specs_release(struct specs *specs)

@@ -118,6 +118,7 @@ e2e_tests = \
 	tests/e2e/told.sh \
 	tests/e2e/tries.sh \
 	tests/e2e/trust.sh \
+	tests/e2e/undo-letters.sh \
 	tests/e2e/undo.sh \
 	tests/e2e/up.sh \
 	tests/e2e/validate.sh \

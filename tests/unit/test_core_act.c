@@ -53,6 +53,66 @@ TEST priority_of_run_can_be_set_back(void)
 	PASS();
 }
 
+static void act_if(struct rig *rig, enum act_verb verb, uint64_t run, const char *expect, uint64_t value, struct u64_list each)
+{
+	struct core_input input = { .kind = INPUT_ACT, .conn = 1000000, .request = ++rig->request };
+
+	input.act = (struct input_act){ .verb = verb, .run = run, .job = slice_str(""), .value = value, .principal = 1, .person = slice_str("ana"),
+					.expect = slice_str(expect), .each = each };
+	rig_by(&input, "ana", 1);
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+}
+
+TEST an_act_names_the_state_that_it_expects(void)
+{
+	const struct u64_list one = { 0 };
+	struct rig *rig = rig_new();
+	uint64_t run = submit_three(rig);
+	size_t acts;
+
+	act_if(rig, ACT_PRIORITY, run, "50", 70, one);
+	ASSERT_EQ(3, rig->ok.count);
+	acts = rig->tables[TABLE_act].count;
+	/* Somebody else was faster: the inverse of the first act would take back theirs. */
+	rig_act(rig, ACT_PRIORITY, run, "b", 20);
+	act_if(rig, ACT_PRIORITY, run, "70", 50, one);
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "'70 20 70' now"));
+	ASSERT_EQ(21, rig_job(rig, rig_named(rig, run, "b")).priority);
+	ASSERT_EQ(acts + 1, rig->tables[TABLE_act].count);
+	act_if(rig, ACT_HOLD, run, "held", 0, one);
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "'free' now"));
+	act_if(rig, ACT_HOLD, run, "fre", 0, one);
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "'free' now"));
+	act_if(rig, ACT_HOLD, run, "free", 0, one);
+	ASSERT_EQ(0, rig->error.code);
+	rig_free(rig);
+	PASS();
+}
+
+TEST each_job_gets_its_own_value(void)
+{
+	uint64_t values[] = { 10, 20, 30, 101 };
+	struct rig *rig = rig_new();
+	uint64_t run = submit_three(rig);
+
+	act_if(rig, ACT_PRIORITY, run, "50", 0, (struct u64_list){ values, 3 });
+	ASSERT_EQ(3, rig->ok.count);
+	ASSERT_EQ(31, rig_job(rig, rig_named(rig, run, "c")).priority);
+	act_if(rig, ACT_PRIORITY, run, "10 20 30", 0, (struct u64_list){ values, 2 });
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "3 jobs now, and values for 2"));
+	act_if(rig, ACT_PRIORITY, run, "", 0, (struct u64_list){ values + 1, 3 });
+	ASSERT(rig_error_says(rig, ERR_INVALID, "from 0 to 100, not 101"));
+	values[0] = 1, values[1] = 0, values[2] = 1;
+	act_if(rig, ACT_HOLD, run, "", 0, (struct u64_list){ values, 3 });
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT(rig_job(rig, rig_named(rig, run, "a")).held);
+	ASSERT_FALSE(rig_job(rig, rig_named(rig, run, "b")).held);
+	rig_free(rig);
+	PASS();
+}
+
 TEST held_jobs_are_not_placed(void)
 {
 	struct rig *rig = rig_new();
@@ -243,6 +303,8 @@ SUITE(acts)
 	RUN_TEST(act_on_fan_out_reaches_all_members);
 	RUN_TEST(priority_decides_order);
 	RUN_TEST(priority_of_run_can_be_set_back);
+	RUN_TEST(an_act_names_the_state_that_it_expects);
+	RUN_TEST(each_job_gets_its_own_value);
 	RUN_TEST(held_jobs_are_not_placed);
 	RUN_TEST(a_held_run_keeps_its_own_holds);
 	RUN_TEST(act_on_missing_run_or_job_is_refused);

@@ -67,7 +67,7 @@ static uint64_t run_with(struct rig *rig, const char *name, enum act_verb verb)
 	graph_job(&graph, "behind", name);
 	run = rig_submit(rig, &graph);
 	CHECK(rig_run_one(rig, 0) != 0);
-	if (verb == ACT_RETRY || verb == ACT_REQUEUE || verb == ACT_DISCARD) {
+	if (verb == ACT_RETRY || verb == ACT_REQUEUE || verb == ACT_DISCARD || verb == ACT_REINSTATE) {
 		CHECK(rig_run_one(rig, 3) != 0);
 	} else if (verb == ACT_SETTLE) {
 		attempt = rig_must_take(rig);
@@ -81,7 +81,7 @@ static uint64_t run_with(struct rig *rig, const char *name, enum act_verb verb)
 
 static uint64_t value_of(enum act_verb verb)
 {
-	return verb == ACT_PRIORITY ? 77 : verb == ACT_SETTLE ? SETTLE_DONE : 0;
+	return verb == ACT_PRIORITY ? 77 : verb == ACT_SETTLE ? SETTLE_DONE : verb == ACT_REINSTATE;
 }
 
 static void act_out(struct rig *rig, enum act_verb verb)
@@ -93,6 +93,8 @@ static void act_out(struct rig *rig, enum act_verb verb)
 	rig->target = verb == ACT_PUSHBACK ? "before" : NULL;
 	if (verb == ACT_RELEASE)
 		rig_act(rig, ACT_HOLD, run, "qa", 0);
+	if (verb == ACT_REINSTATE)
+		rig_act(rig, ACT_DISCARD, run, "qa", 0);
 	if (verb == ACT_CANCEL)
 		rig_cancel(rig, run, "qa");
 	else
@@ -173,6 +175,7 @@ TEST every_verb_of_the_rights_is_an_act(void)
 		{ OP_ACT, ACT_SETTLE, "settle job 1/qa: unknown -> succeeded" },
 		{ OP_ACT, ACT_REQUEUE, "requeue job 1/qa: failed, 1 dead letter -> ready" },
 		{ OP_ACT, ACT_DISCARD, "discard job 1/qa: failed, 1 dead letter -> failed" },
+		{ OP_ACT, ACT_REINSTATE, "reinstate job 1/qa: failed -> failed, 1 dead letter" },
 		{ OP_SET, OBJECT_WORKER, "pause worker x: active -> cordoned" },
 		{ OP_SET, OBJECT_POOL, "drain pool x: active -> draining" },
 		{ OP_SET, OBJECT_TENANT, "put tenant x:  -> weight 3, jobs 4, queued 0" },

@@ -515,6 +515,34 @@ TEST discard_takes_the_letter_and_nothing_else(void)
 	PASS();
 }
 
+TEST discarded_letters_come_back(void)
+{
+	struct row_dead before;
+
+	kill_two();
+	before = *letter_of("a");
+	rig_act(rig, ACT_DISCARD, run, "a", 2);
+	ASSERT_EQ(0, rig->ok.count);     /* that would be the letter of another round */
+	rig_act(rig, ACT_DISCARD, run, "a", 1);
+	ASSERT_EQ(1, rig->ok.count);
+	rig_act(rig, ACT_REINSTATE, run, "", 2);
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "1 of these jobs failed and have no dead letter, not 2"));
+	rig_act(rig, ACT_REINSTATE, run, "a", 1);
+	ASSERT_EQ(1, rig->ok.count);
+	ASSERT_EQ(before.reason, letter_of("a")->reason);
+	ASSERT_EQ(rig_job(rig, rig_named(rig, run, "a")).ended_ms, letter_of("a")->died_ms);
+	ASSERT_EQ(before.code, letter_of("a")->code);
+	ASSERT_EQ(before.tries, letter_of("a")->tries);
+	ASSERT_EQ(2, rig_run_row(rig, (int64_t)run)->run.dead);
+	rig_act(rig, ACT_DISCARD, run, "", 0);
+	ASSERT_EQ(2, rig->ok.count);
+	rig_act(rig, ACT_REINSTATE, run, "", 2);
+	ASSERT_EQ(2, rig->ok.count);
+	ASSERT_EQ(2, rig->tables[TABLE_dead].count);
+	rig_free(rig);
+	PASS();
+}
+
 /* Act on an ended run as the master does: with the rows of a run that has left memory. */
 static void act_on_history(enum act_verb verb, const char *job)
 {
@@ -589,6 +617,7 @@ SUITE(letters)
 	RUN_TEST(requeue_opens_a_round_and_takes_the_letter);
 	RUN_TEST(a_retry_takes_the_letter_as_well);
 	RUN_TEST(discard_takes_the_letter_and_nothing_else);
+	RUN_TEST(discarded_letters_come_back);
 	RUN_TEST(letters_of_run_out_of_memory_can_be_requeued);
 }
 

@@ -87,17 +87,15 @@ static int refuse(struct cli *cli, const struct rec_act_row *act, uint64_t other
 static enum err send_inverse(struct cli *cli, struct undo *undo, uint64_t *ret_changed)
 {
 	struct msg_ok ok = { 0 };
-	enum err err = ERR_NONE;
+	enum err err;
 
 	if (!undo->of_run) {
 		err = cli_call(cli, OP_SET, &undo->set, OP_OK, &cli->arena, &ok);
 		*ret_changed = ok.count;
 		return err;
 	}
-	for (size_t i = 0; err == ERR_NONE && i < undo->step_count; i++) {
-		err = cli_call(cli, OP_ACT, &undo->steps[i], OP_OK, &cli->arena, &ok);
-		*ret_changed += err == ERR_NONE ? ok.count : 0;
-	}
+	err = cli_call(cli, OP_ACT, &undo->step, OP_OK, &cli->arena, &ok);
+	*ret_changed = ok.count;
 	return err;
 }
 
@@ -155,7 +153,7 @@ int cmd_undo(struct cli *cli)
 	if (human && (dry || !cli->settings.quiet))
 		tell(cli, &act, dry);
 	if (!dry && send_inverse(cli, &undo, &changed) != ERR_NONE)
-		return cli_fail(cli);
+		return refuse(cli, &act, 0);
 	if (!human)
 		print_row(cli, &act, changed, dry, &records);
 	return 0;

@@ -14,8 +14,8 @@ struct undo {
 	uint64_t run;
 	struct slice name;               /* name of the job or fan-out, empty for a whole run; or name of the object */
 	struct msg_set set;              /* the inverse of an act on an object */
-	struct msg_act *steps;           /* the inverse of an act on a run or its jobs: one or more acts */
-	size_t step_count;
+	struct msg_act step;             /* the inverse of an act on a run or its jobs */
+	uint64_t letters;                /* dead letters that a discard took away; 0: it is another act */
 };
 
 struct undo_values {                     /* the hold or priority of each job of the target, in the order of jobs */
@@ -29,7 +29,16 @@ enum err undo_read(const struct rec_act_row *act, struct undo *ret, struct error
 /* Parse "held", "50" or "50*3 70" as values of this many jobs. */
 bool undo_read_values(struct slice text, bool priority, size_t job_count, struct arena *arena, struct undo_values *ret);
 
-/* Compare the target's present state with that after the act, and find the inverse of an act on jobs. */
+/*
+ * Write the values of jobs as the words of an act do: "held", "50" or "50*3 70". These are what the master compares with
+ * the state at the time of the inverse.
+ */
+void undo_write_values(const struct rec_job_row *jobs, size_t count, bool priority, struct buf *out);
+
+/*
+ * Compare the target's present state with the state after the act, and make the inverse. It names the state that was
+ * found here, so the master refuses it if the target is changed in between.
+ */
 enum err undo_check(struct cli *cli, struct undo *undo);
 
 #endif

@@ -25,50 +25,90 @@ static enum err check_run(struct cli *cli, struct undo *undo, const struct rec_r
 		return error_set(&cli->error, ERR_INVALID, "the record of the act doesn't say what was there before it");
 	if (run->held != (after.at[0] != 0))
 		return changed_since(cli);
-	undo->steps = arena_zalloc(&cli->arena, 1, sizeof(*undo->steps));
-	undo->steps[undo->step_count++] = (struct msg_act){ .verb = before.at[0] ? ACT_HOLD : ACT_RELEASE, .run = undo->run };
+	undo->step = (struct msg_act){ .verb = before.at[0] ? ACT_HOLD : ACT_RELEASE, .run = undo->run, .expect = undo->act->after };
 	return ERR_NONE;
 }
 
-static struct msg_act inverse(const struct undo *undo, bool priority, uint64_t value, struct slice job)
+/* Take the jobs that the act was about. */
+static enum err ask_named(struct cli *cli, const struct undo *undo, struct rec_job_row **ret, size_t *ret_count)
 {
-	return (struct msg_act){
-		.verb = priority ? ACT_PRIORITY : value ? ACT_HOLD : ACT_RELEASE, .run = undo->run, .job = job,
-		.value = priority ? value : 0,
-	};
+	const struct selector selector = { .run = undo->run, .job = undo->name };
+	struct rec_job_row *jobs;
+	size_t count = 0, named = 0;
+	enum err err = cli_query_jobs(cli, undo->run, SIZE_MAX, &cli->arena, &jobs, &count);
+
+	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+		if (selector_names(&selector, jobs[i].name))
+			jobs[named++] = jobs[i];
+	*ret = jobs;
+	*ret_count = named;
+	return err;
+}
+
+static struct slice present_words(struct cli *cli, const struct rec_job_row *jobs, size_t count, bool priority)
+{
+	struct buf words = { 0 };
+	struct slice copy;
+
+	undo_write_values(jobs, count, priority, &words);
+	copy = arena_copy(&cli->arena, buf_slice(&words));
+	buf_free(&words);
+	return copy;
 }
 
 static enum err check_jobs(struct cli *cli, struct undo *undo, bool priority)
 {
-	const struct selector selector = { .run = undo->run, .job = undo->name };
 	struct undo_values before, after;
 	struct rec_job_row *jobs;
-	size_t count, named = 0, live = 0;
-	enum err err = cli_query_jobs(cli, undo->run, SIZE_MAX, &cli->arena, &jobs, &count);
+	size_t named, live = 0, changes = 0;
+	enum err err = ask_named(cli, undo, &jobs, &named);
 
 	if (err != ERR_NONE)
 		return err;
-	for (size_t i = 0; i < count; i++)
-		if (selector_names(&selector, jobs[i].name))
-			jobs[named++] = jobs[i];
 	if (!undo_read_values(undo->act->before, priority, named, &cli->arena, &before) ||
 	    !undo_read_values(undo->act->after, priority, named, &cli->arena, &after))
 		return error_set(&cli->error, ERR_CHANGED, "jobs were added to the run since then");
-	undo->steps = arena_zalloc(&cli->arena, named, sizeof(*undo->steps));
 	for (size_t i = 0; i < named; i++) {
-		if (state_terminal(job_state_checked(jobs[i].state)))
+		uint64_t now = priority ? jobs[i].priority - 1 : jobs[i].held;
+
+		if (state_terminal(job_state_checked(jobs[i].state))) {
+			before.at[i] = now;
 			continue;
+		}
 		live++;
-		if ((priority ? jobs[i].priority - 1 : jobs[i].held) != after.at[i])
+		if (now != after.at[i])
 			return changed_since(cli);
-		if (!before.same && before.at[i] != after.at[i])
-			undo->steps[undo->step_count++] = inverse(undo, priority, before.at[i], jobs[i].name);
+		changes += before.at[i] != now;
 	}
 	if (live == 0)
 		return error_set(&cli->error, ERR_TERMINAL, "all jobs of the run have ended");
-	if (before.same)
-		undo->steps[undo->step_count++] = inverse(undo, priority, before.at[0], undo->name);
-	return undo->step_count > 0 ? ERR_NONE : error_set(&cli->error, ERR_TERMINAL, "the jobs that the act changed have ended");
+	if (changes == 0)
+		return error_set(&cli->error, ERR_TERMINAL, "the jobs that the act changed have ended");
+	undo->step = (struct msg_act){
+		.verb = priority ? ACT_PRIORITY : before.same && before.at[0] == 0 ? ACT_RELEASE : ACT_HOLD, .run = undo->run, .job = undo->name,
+		.value = priority ? before.at[0] : 0, .expect = present_words(cli, jobs, named, priority),
+	};
+	if (!before.same || live < named)
+		undo->step.each = (struct u64_list){ before.at, named };
+	return ERR_NONE;
+}
+
+/* Are as many of the jobs without their dead letter as the discard took away? */
+static enum err check_letters(struct cli *cli, struct undo *undo)
+{
+	struct rec_job_row *jobs;
+	size_t named;
+	uint64_t gone = 0;
+	enum err err = ask_named(cli, undo, &jobs, &named);
+
+	if (err != ERR_NONE)
+		return err;
+	for (size_t i = 0; i < named; i++)
+		gone += (jobs[i].state == STATE_FAILED || jobs[i].state == STATE_TIMED_OUT) && !jobs[i].dead && !jobs[i].forgiven;
+	if (gone != undo->letters)
+		return changed_since(cli);
+	undo->step = (struct msg_act){ .verb = ACT_REINSTATE, .run = undo->run, .job = undo->name, .value = undo->letters };
+	return ERR_NONE;
 }
 
 /* ---- objects ---- */
@@ -111,6 +151,19 @@ static void object_words(const struct msg_set *set, const struct msg_snapshot *p
 	}
 }
 
+/* What must still be true when the inverse is done. Of a schedule and of a lock the first words, up to a comma. */
+static struct slice expected(const struct undo *undo)
+{
+	struct slice words = undo->act->after;
+	const uint8_t *comma = words.len > 0 ? memchr(words.data, ',', words.len) : NULL;
+
+	if (words.len == 0)
+		return slice_str(undo->set.kind == OBJECT_POOL ? "active" : "none");
+	if (comma && (undo->set.kind == OBJECT_SCHEDULE || undo->set.kind == OBJECT_LOCK))
+		words.len = (size_t)(comma - words.data);
+	return words;
+}
+
 static enum err check_object(struct cli *cli, struct undo *undo)
 {
 	static const enum query_what lists[] = {
@@ -141,6 +194,7 @@ static enum err check_object(struct cli *cli, struct undo *undo)
 		then = slice_str("active");
 	if (err == ERR_NONE && !slice_eq(buf_slice(&now), then))
 		err = changed_since(cli);
+	undo->set.expect = expected(undo);
 	buf_free(&now);
 	return err;
 }
@@ -153,6 +207,8 @@ enum err undo_check(struct cli *cli, struct undo *undo)
 
 	if (!undo->of_run)
 		return check_object(cli, undo);
+	if (undo->letters > 0)
+		return check_letters(cli, undo);
 	err = cli_query_run(cli, undo->run, &cli->arena, &run);
 	if (err != ERR_NONE)
 		return err;

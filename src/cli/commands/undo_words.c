@@ -19,7 +19,6 @@ static const struct final_act {
 	{ "reject", NULL, "a decision on a gate is final, because jobs were skipped since" },
 	{ "pushback", NULL, "a decision on a gate is final, because jobs run again since" },
 	{ "settle", NULL, "a decision on a job is final, because other jobs may have started since" },
-	{ "discard", NULL, "titan doesn't keep a dead letter that was dropped" },
 	{ "prune", NULL, "titan keeps nothing of pruned runs that it could restore" },
 	{ "shutdown", NULL, "a master that was ended is started with titan up" },
 	{ "put", "schedule", "titan doesn't keep the schedule that was replaced" },
@@ -82,6 +81,40 @@ bool undo_read_values(struct slice text, bool priority, size_t job_count, struct
 		if (!eat(&text, " "))
 			return false;
 	}
+}
+
+static bool same_value(const struct rec_job_row *one, const struct rec_job_row *other, bool priority)
+{
+	return priority ? one->priority == other->priority : one->held == other->held;
+}
+
+void undo_write_values(const struct rec_job_row *jobs, size_t count, bool priority, struct buf *out)
+{
+	size_t next;
+
+	for (size_t at = 0; at < count; at = next) {
+		for (next = at + 1; next < count && same_value(&jobs[at], &jobs[next], priority); next++)
+			;
+		buf_add_str(out, at > 0 ? " " : "");
+		if (priority)
+			buf_addf(out, "%llu", (unsigned long long)jobs[at].priority - 1);
+		else
+			buf_add_str(out, jobs[at].held ? "held" : "free");
+		if (next - at > 1 && next - at < count)
+			buf_addf(out, "*%zu", next - at);
+	}
+}
+
+/* Read how many dead letters a state names: "3 failed, 2 dead letters". */
+static uint64_t read_letters(struct slice text)
+{
+	const uint8_t *at = text.len > 0 ? memmem(text.data, text.len, " dead letter", 12) : NULL;
+	size_t end = at ? (size_t)(at - text.data) : 0, start = end;
+	uint64_t count = 0;
+
+	while (start > 0 && text.data[start - 1] >= '0' && text.data[start - 1] <= '9')
+		start--;
+	return text_parse_u64(slice_make(text.data + start, end - start), &count) ? count : 0;
 }
 
 /* ---- objects ---- */
@@ -180,7 +213,7 @@ static bool read_run(struct undo *undo, struct slice target)
 enum err undo_read(const struct rec_act_row *act, struct undo *ret, struct error *error)
 {
 	bool cut = act->before.len > 4 && memcmp(act->before.data + act->before.len - 4, " ...", 4) == 0;
-	bool on_jobs = is(act->verb, "hold") || is(act->verb, "release") || is(act->verb, "priority");
+	bool on_jobs = is(act->verb, "hold") || is(act->verb, "release") || is(act->verb, "priority") || is(act->verb, "discard");
 
 	*ret = (struct undo){ .act = act };
 	for (size_t i = 0; i < sizeof(final_acts) / sizeof(final_acts[0]); i++) {
@@ -194,6 +227,13 @@ enum err undo_read(const struct rec_act_row *act, struct undo *ret, struct error
 		return error_set(error, ERR_INVALID, "the act changed nothing");
 	if (cut)
 		return error_set(error, ERR_INVALID, "the jobs had too many different values before, and the record has only the first of them");
+	if (is(act->verb, "discard")) {
+		uint64_t before = read_letters(act->before), after = read_letters(act->after);
+
+		ret->letters = before > after ? before - after : 0;
+		if (ret->letters == 0)
+			return error_set(error, ERR_INVALID, "its record doesn't say how many dead letters there were");
+	}
 	if (on_jobs ? read_run(ret, act->target) : read_object(ret, act->target))
 		return ERR_NONE;
 	return error_set(error, ERR_INVALID, "its record doesn't say enough about the time before it");

@@ -26,6 +26,21 @@ void acts_before(struct core *core, const struct core_input *input)
 	act_state_words(core, input, words.run, &acts->before);
 }
 
+enum err acts_expected(const struct core *core, const struct core_input *input, struct error *error)
+{
+	struct slice now = buf_slice(&core->acts.before);
+	struct slice expect = input->kind == INPUT_ACT    ? input->act.expect :
+			      input->kind == INPUT_REOPEN ? input->reopen.act.expect :
+			      input->kind == INPUT_SET	  ? input->set.set.expect : (struct slice){ 0 };
+
+	if (expect.len == 0 || (now.len == 0 && slice_eq(expect, slice_str("none"))))
+		return ERR_NONE;
+	if (now.len >= expect.len && memcmp(now.data, expect.data, expect.len) == 0 && (now.len == expect.len || now.data[expect.len] == ','))
+		return ERR_NONE;
+	return error_set(error, ERR_CHANGED, "it was changed meanwhile: it is '%.*s' now", (int)(now.len < ACT_WORDS_MAX ? now.len : ACT_WORDS_MAX),
+			 (const char *)(now.len > 0 ? now.data : (const uint8_t *)""));
+}
+
 /*
  * Describe where an act came from. A job is named by run and name, because it may be pruned before somebody reads the
  * act.

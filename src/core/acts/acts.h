@@ -11,6 +11,11 @@
 
 /* acts.c */
 void acts_before(struct core *core, const struct core_input *input);
+/*
+ * After acts_before: is the target in the state that the sender of the request expects? The words of the state must begin
+ * with those of the request, up to a comma or the end.
+ */
+enum err acts_expected(const struct core *core, const struct core_input *input, struct error *error);
 /* Record the act after its step. changed: what the step returned. */
 void acts_after(struct core *core, const struct core_input *input, uint64_t changed);
 void acts_flush(struct core *core);

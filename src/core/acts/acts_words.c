@@ -212,11 +212,8 @@ static void run_words(struct core *core, const struct core_input *input, struct 
 	struct target target;
 	struct error error;
 
-	if (act_target(core, act ? act->run : input->cancel.run, act ? act->job : input->cancel.job, &target, &error) != ERR_NONE) {
-		if (input->kind == INPUT_REOPEN && input->reopen.row_count > 0)
-			buf_add_str(out, run_state_name((enum run_state)input->reopen.rows[0].run.state));
+	if (act_target(core, act ? act->run : input->cancel.run, act ? act->job : input->cancel.job, &target, &error) != ERR_NONE)
 		return;
-	}
 	if (act && act->verb == ACT_PRIORITY)
 		add_runs(&target, true, out);
 	else if (act && (act->verb == ACT_HOLD || act->verb == ACT_RELEASE) && target.whole)
@@ -279,6 +276,8 @@ static void object_words(const struct core *core, const struct input_set *input,
 		for (size_t i = 0; i < core->pool_count; i++)
 			if (slice_eq(slice_str(core->pools[i]->name), name))
 				ADD_WORD(out, words_pool_state, core->pools[i]->state);
+		if (out->len == 0)
+			buf_add_str(out, "active"); /* nobody has set it */
 		return;
 	case OBJECT_TENANT:
 		tenant = tenant_find(core, name);

@@ -12,28 +12,52 @@
 
 /* --- priority --- */
 
+/* Check that there is a value for each job; the run may have got further jobs since the sender looked. */
+static enum err each_fits(const struct input_act *act, const struct target *target, uint64_t most, struct error *error)
+{
+	if (act->each.n != target->count)
+		return error_set(error, ERR_CHANGED, "there are %u jobs now, and values for %zu", target->count, act->each.n);
+	for (size_t i = 0; i < act->each.n; i++)
+		if (act->each.at[i] > most)
+			return error_set(error, ERR_INVALID, "the value for each job must be from 0 to %llu, not %llu", (unsigned long long)most,
+					 (unsigned long long)act->each.at[i]);
+	return ERR_NONE;
+}
+
 static enum err act_priority(struct core *core, const struct input_act *act, const struct target *target,
 			     uint64_t *ret_changed, struct error *error)
 {
 	if (act->value > PRIORITY_MAX)
 		return error_set(error, ERR_INVALID, "the priority must be from 0 to %d, not %llu", PRIORITY_MAX,
 				 (unsigned long long)act->value);
+	if (act->each.n > 0 && each_fits(act, target, PRIORITY_MAX, error) != ERR_NONE)
+		return error->code;
 	for (uint32_t i = 0; i < target->count; i++)
-		*ret_changed += job_prioritize(core, target_job(target, i), (uint8_t)act->value);
+		*ret_changed += job_prioritize(core, target_job(target, i), (uint8_t)(act->each.n > 0 ? act->each.at[i] : act->value));
 	return ERR_NONE;
 }
 
 /* --- hold and release --- */
 
-static uint64_t act_hold(struct core *core, const struct target *target, bool hold)
+static enum err act_hold(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed, struct error *error)
 {
-	uint64_t changed = 0;
+	bool hold = act->verb == ACT_HOLD;
 
-	if (target->whole)
-		return run_hold(core, target->run, hold);
+	if (act->each.n > 0 && each_fits(act, target, 1, error) != ERR_NONE)
+		return error->code;
+	if (target->whole && act->each.n == 0) {
+		*ret_changed = run_hold(core, target->run, hold);
+		return ERR_NONE;
+	}
 	for (uint32_t i = 0; i < target->count; i++)
-		changed += job_hold(core, target_job(target, i), hold);
-	return changed;
+		*ret_changed += job_hold(core, target_job(target, i), act->each.n > 0 ? act->each.at[i] != 0 : hold);
+	return ERR_NONE;
+}
+
+/* A discard may name the round of the one job that it is about: a later dead letter is another one. */
+static bool act_is_of_round(const struct input_act *act, const struct target *target)
+{
+	return act->value == 0 || (target->count == 1 && target_job(target, 0)->round + UINT64_C(1) == act->value);
 }
 
 static enum err act_apply(struct core *core, const struct input_act *act, uint64_t *ret_changed,
@@ -46,8 +70,10 @@ static enum err act_apply(struct core *core, const struct input_act *act, uint64
 		return error->code;
 	switch (act->verb) {
 	case ACT_DISCARD:
-		*ret_changed = dead_discard(core, &target);
+		*ret_changed = act_is_of_round(act, &target) ? dead_discard(core, &target) : 0;
 		return ERR_NONE;
+	case ACT_REINSTATE:
+		return dead_reinstate(core, act, &target, ret_changed, error);
 	case ACT_RETRY:
 	case ACT_REQUEUE:
 		return round_open(core, act, &target, ret_changed, error);
@@ -67,8 +93,7 @@ static enum err act_apply(struct core *core, const struct input_act *act, uint64
 		return act_priority(core, act, &target, ret_changed, error);
 	case ACT_HOLD:
 	case ACT_RELEASE:
-		*ret_changed = act_hold(core, &target, act->verb == ACT_HOLD);
-		return ERR_NONE;
+		return act_hold(core, act, &target, ret_changed, error);
 	default:
 		return error_set(error, ERR_INVALID, "unknown act number %d", (int)act->verb);
 	}
@@ -108,16 +133,23 @@ static enum err reopen_refused(const struct core *core, uint64_t number, struct 
 	return ERR_NONE;
 }
 
-uint64_t reopen_step(struct core *core, const struct core_input *input)
+bool reopen_load(struct core *core, const struct core_input *input)
 {
 	const struct input_reopen *reopen = &input->reopen;
 	struct error error = { 0 };
 
-	/* Another request may have reopened the run first; then the run in memory is newer than these rows. */
-	if (!run_find(core, reopen->act.run) && (reopen_refused(core, reopen->act.run, &error) != ERR_NONE ||
-	    run_load_ended(core, reopen->rows, reopen->row_count, &error) != ERR_NONE)) {
-		error_send(core, input->conn, input->request, &error, false);
-		return STEP_REFUSED;
-	}
-	return act_answer(core, input, &reopen->act);
+	/*
+	 * Somebody else may have reopened the run first. Then the run in memory is newer than the rows that were
+	 * read.
+	 */
+	if (run_find(core, reopen->act.run) || (reopen_refused(core, reopen->act.run, &error) == ERR_NONE &&
+	    run_load_ended(core, reopen->rows, reopen->row_count, &error) == ERR_NONE))
+		return true;
+	error_send(core, input->conn, input->request, &error, false);
+	return false;
+}
+
+uint64_t reopen_step(struct core *core, const struct core_input *input)
+{
+	return act_answer(core, input, &input->reopen.act);
 }

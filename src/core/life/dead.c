@@ -92,7 +92,7 @@ static struct slice dead_letter_spec(const struct job *job, struct rec_job_spec 
 	return copy;
 }
 
-static void dead_letter_put(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec)
+static void dead_letter_put(struct core *core, struct job *job, enum job_event event, int64_t died_ms, const struct rec_job_spec *spec)
 {
 	const struct worker *worker = job->worker ? worker_find(core, job->worker) : NULL;
 	struct row *row = outbox_row(core->outbox, TABLE_dead);
@@ -102,7 +102,7 @@ static void dead_letter_put(struct core *core, struct job *job, enum job_event e
 		.job = (int64_t)job_serial(job), .run = (int64_t)job->run->number,
 		.run_name = arena_copy(arena, slice_str(job->run->name)),
 		.owner = arena_copy(arena, slice_str(job->run->owner)), .name = arena_copy(arena, spec->name),
-		.place = job->index, .reason = reason_of(job, event, spec), .died_ms = core->now.wall_ms,
+		.place = job->index, .reason = reason_of(job, event, spec), .died_ms = died_ms,
 		.state = job->state, .round = job->round, .tries = job->tries, .crashes = job->crashes,
 		.outcome = job->outcome, .code = job->code, .epoch = (int64_t)job->epoch,
 		.worker = arena_copy(arena, slice_str(worker ? worker->name : NULL)), .priority = job->priority,
@@ -134,7 +134,7 @@ void bad_end_enter(struct core *core, struct job *job, enum job_event event)
 	spec_decode(core, job, &spec);
 	job_forgive(job, &spec);
 	if (state_is_dead(job->state) && !(job->flags & JOB_FORGIVEN))
-		dead_letter_put(core, job, event, &spec);
+		dead_letter_put(core, job, event, core->now.wall_ms, &spec);
 }
 
 static void dead_letter_delete(struct core *core, struct job *job)
@@ -201,4 +201,51 @@ uint64_t dead_discard(struct core *core, const struct target *target)
 	if (run->ended_ms != 0)
 		run_stay(core, run);
 	return changed;
+}
+
+/* ---- letters that come back ---- */
+
+/* Return the event that ended the job, as far as its row still says. */
+static enum job_event end_event(const struct job *job, const struct rec_job_spec *spec)
+{
+	if (job->stop_cause != 0)
+		return (enum job_event)job->stop_cause;
+	if (job->state == STATE_TIMED_OUT && job->tries == 0 && spec->dispatch_timeout_ms > 0)
+		return EVENT_DISPATCH_TIMEOUT;
+	return job->outcome == OUTCOME_LOST ? EVENT_LOST : EVENT_EXITED_FAIL;
+}
+
+static bool was_discarded(const struct job *job)
+{
+	return state_is_dead(job->state) && !(job->flags & (JOB_DEAD | JOB_FORGIVEN));
+}
+
+enum err dead_reinstate(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed, struct error *error)
+{
+	struct run *run = target->run;
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < target->count; i++)
+		count += was_discarded(target_job(target, i));
+	/* Others may have been discarded before or after, and jobs may have run again: then nobody knows which are meant. */
+	if (count != act->value)
+		return error_set(error, ERR_CHANGED, "%llu of these jobs failed and have no dead letter, not %llu", (unsigned long long)count,
+				 (unsigned long long)act->value);
+	for (uint32_t i = 0; i < target->count; i++) {
+		struct job *job = target_job(target, i);
+		struct rec_job_spec spec;
+
+		if (!was_discarded(job))
+			continue;
+		spec_decode(core, job, &spec);
+		dead_letter_put(core, job, end_event(job, &spec), job->when_ms, &spec);
+		job_touch(core, job, true);
+	}
+	*ret_changed = count;
+	if (count == 0)
+		return ERR_NONE;
+	run_touch(core, run, run->ended_ms != 0);
+	if (run->ended_ms != 0)
+		run_stay(core, run);
+	return ERR_NONE;
 }

@@ -155,7 +155,7 @@ void people_act(struct liars *liars)
 {
 	static const enum act_verb verbs[] = {
 		ACT_APPROVE, ACT_APPROVE, ACT_APPROVE, ACT_PUSHBACK, ACT_PUSHBACK, ACT_REJECT, ACT_SETTLE, ACT_SETTLE,
-		ACT_RETRY, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_CANCEL, ACT_REQUEUE, ACT_DISCARD, 0, 14,
+		ACT_RETRY, ACT_RETRY, ACT_HOLD, ACT_RELEASE, ACT_PRIORITY, ACT_CANCEL, ACT_REQUEUE, ACT_DISCARD, ACT_REINSTATE, 0, 15,
 	};
 	enum act_verb verb = verbs[below(liars, sizeof(verbs) / sizeof(*verbs))];
 	struct rig *rig = liars->rig;
@@ -176,7 +176,7 @@ void people_act(struct liars *liars)
 /* Act on a run that has ended: the core gets the run's rows from the store together with the request. */
 void people_reopen(struct liars *liars)
 {
-	static const enum act_verb verbs[] = { ACT_RETRY, ACT_RETRY, ACT_REQUEUE, ACT_DISCARD };
+	static const enum act_verb verbs[] = { ACT_RETRY, ACT_RETRY, ACT_REQUEUE, ACT_DISCARD, ACT_REINSTATE };
 	struct rig *rig = liars->rig;
 	uint64_t run = any_run(liars);
 	const struct row *row = rig_run_row(rig, (int64_t)run);
