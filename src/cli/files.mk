@@ -75,11 +75,15 @@ cli_sources = \
 	src/cli/commands/diff_graph.c \
 	src/cli/commands/diff_results.c \
 	src/cli/commands/dispatch.c \
+	src/cli/commands/dlq.h \
+	src/cli/commands/dlq_edit.c \
 	src/cli/commands/doctor.h \
 	src/cli/commands/doctor_machine.c \
 	src/cli/commands/doctor_place.c \
 	src/cli/commands/dry_run.c \
 	src/cli/commands/dry_run.h \
+	src/cli/commands/edit.c \
+	src/cli/commands/edit.h \
 	src/cli/commands/event_words.c \
 	src/cli/commands/event_words.h \
 	src/cli/commands/explain_groups.c \
@@ -198,6 +202,8 @@ cli_sources = \
 	src/cli/session/complete.h \
 	src/cli/session/conf_files.c \
 	src/cli/session/conf_files.h \
+	src/cli/session/editor.c \
+	src/cli/session/editor.h \
 	src/cli/session/guesses.c \
 	src/cli/session/guesses.h \
 	src/cli/session/help.c \

@@ -36,6 +36,7 @@ e2e_tests = \
 	tests/e2e/doctor.sh \
 	tests/e2e/down.sh \
 	tests/e2e/draw.sh \
+	tests/e2e/edit.sh \
 	tests/e2e/ended.sh \
 	tests/e2e/errors.sh \
 	tests/e2e/escapes.sh \

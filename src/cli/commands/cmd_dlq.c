@@ -11,6 +11,7 @@
 #include "cli/ask/targets.h"
 #include "cli/commands/act.h"
 #include "cli/commands/command.h"
+#include "cli/commands/dlq.h"
 #include "cli/commands/dry_run.h"
 #include "cli/commands/listing.h"
 #include "cli/commands/object.h"
@@ -262,8 +263,7 @@ static enum err no_dead_letter(struct cli *cli, const char *target)
 	return error_next(&cli->error, "titan dlq ls");
 }
 
-static enum err dead_letter_ask(struct cli *cli, const char *target, struct rec_dead_row *ret_dead_letter,
-			   struct rec_job_spec *ret_spec)
+enum err dead_letter_ask(struct cli *cli, const char *target, struct rec_dead_row *ret_dead_letter, struct rec_job_spec *ret_spec)
 {
 	struct dead_letters dead_letters = { 0 };
 	struct selector selector;
@@ -482,7 +482,7 @@ static int verb_show(struct cli *cli)
 
 static int verb_requeue(struct cli *cli)
 {
-	return dlq_act(cli, ACT_REQUEUE);
+	return option_given(cli->invocation, OPT_dlq_edit) ? dlq_edit(cli) : dlq_act(cli, ACT_REQUEUE);
 }
 
 static int verb_discard(struct cli *cli)
@@ -501,5 +501,10 @@ int cmd_dlq(struct cli *cli)
 	if (cli->invocation->arg_count > 0 && strcmp(cli->invocation->args[0], "ls") != 0 &&
 	    listing_refuse(cli, &dlq_options, cli->invocation->args[0]) != ERR_NONE)
 		return cli_fail(cli);
+	if (option_given(cli->invocation, OPT_dlq_edit) && (cli->invocation->arg_count == 0 || strcmp(cli->invocation->args[0], "requeue") != 0)) {
+		error_set(&cli->error, ERR_USAGE, "--edit works only with requeue");
+		error_next(&cli->error, "titan dlq requeue RUN/JOB --edit");
+		return cli_fail(cli);
+	}
 	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

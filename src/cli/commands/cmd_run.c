@@ -10,6 +10,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/select.h"
 #include "cli/commands/command.h"
+#include "cli/commands/edit.h"
 #include "cli/commands/run.h"
 #include "cli/follow/exit_status.h"
 #include "cli/follow/failures.h"
@@ -385,6 +386,23 @@ static int run_again(struct cli *cli, const struct run_input *input, struct slic
 	return submit(cli, FROM_AGAIN, &source, name, input->key);
 }
 
+/* Submit the graph of an earlier run as it is after a person has edited it. */
+static int run_edited(struct cli *cli, const struct run_input *input, struct slice name)
+{
+	struct asked_graph asked;
+	struct edited_graph edited = { 0 };
+	char what[32];
+	uint64_t run;
+
+	if (cli_connect(cli) != ERR_NONE || cli_select_run(cli, option_value(cli->invocation, OPT_run_again), &run) != ERR_NONE ||
+	    cli_query_graph(cli, run, NULL, &asked) != ERR_NONE)
+		return cli_fail(cli);
+	snprintf(what, sizeof(what), "run %" PRIu64, run);
+	if (graph_unmasked(cli, &asked, what) != ERR_NONE || edit_graph(cli, &asked, &edited) != ERR_NONE)
+		return cli_fail(cli);
+	return submit(cli, FROM_AGAIN, &edited.source, name.len > 0 ? name : edited.pipeline.name, input->key);
+}
+
 int cmd_run(struct cli *cli)
 {
 	const char *name = option_value(cli->invocation, OPT_run_name);
@@ -406,6 +424,8 @@ int cmd_run(struct cli *cli)
 			". -", tenant);
 		return cli_fail(cli);
 	}
+	if (input.from == FROM_AGAIN && option_given(cli->invocation, OPT_run_edit))
+		return run_edited(cli, &input, slice_str(name));
 	if (input.from == FROM_AGAIN)
 		return run_again(cli, &input, slice_str(name));
 	if (begin_into(cli, &input) != ERR_NONE)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* titan schedule add, ls, show, pause, resume, rm, fire: pipelines that start at given times. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/rand.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
+#include "cli/commands/edit.h"
 #include "cli/commands/listing.h"
 #include "cli/commands/object.h"
 #include "cli/commands/share.h"
@@ -71,6 +73,35 @@ static int schedule_add(struct cli *cli)
 			 (const char *)source.pipeline.name.data);
 	buf_free(&text);
 	return err == ERR_NONE ? 0 : cli_fail(cli);
+}
+
+/* ---- edit ---- */
+
+static int schedule_edit(struct cli *cli)
+{
+	const char *name = cli->invocation->args[1];
+	struct edited_graph edited = { .name = slice_str(name), .scheduled = true };
+	struct rec_schedule_spec *spec = &edited.pipeline.schedule;
+	struct asked_graph asked;
+	uint8_t key[SUBMIT_KEY_SIZE];
+	struct msg_accepted unused;
+	struct records records;
+	char what[LIMIT_NAME_MAX_LEN + 16];
+
+	snprintf(what, sizeof(what), "schedule %s", name);
+	if (share_changed_begin(cli, &records) != ERR_NONE || cli_connect(cli) != ERR_NONE || cli_query_graph(cli, 0, name, &asked) != ERR_NONE ||
+	    graph_unmasked(cli, &asked, what) != ERR_NONE || edit_graph(cli, &asked, &edited) != ERR_NONE ||
+	    zone_compile(spec->zone_name, &cli->arena, &spec->zone, &cli->error) != ERR_NONE)
+		return cli_fail(cli);
+	edited.source.schedule = spec;
+	edited.source.revision = asked.revision;
+	rand_system(key, sizeof(key));
+	if (submit_graph(cli, &edited.source, edited.pipeline.name, key, &unused) != ERR_NONE)
+		return cli_fail(cli);
+	share_changed(cli, &records, edited.name, 1);
+	if (cli_chatty(cli))
+		cli_note(cli, "schedule %s is changed; see titan schedule show %s", name, name);
+	return 0;
 }
 
 /* ---- ls, show ---- */
@@ -288,7 +319,8 @@ int cmd_schedule(struct cli *cli)
 {
 	static const struct object_verb verbs[] = {
 		{ "ls", 0, 0, "", verb_ls }, { "show", 1, 1, "NAME", verb_show },
-		{ "add", 1, 1, "the name of a pipeline file", schedule_add }, { "pause", 1, 1, "NAME", verb_pause },
+		{ "add", 1, 1, "the name of a pipeline file", schedule_add }, { "edit", 1, 1, "NAME", schedule_edit },
+		{ "pause", 1, 1, "NAME", verb_pause },
 		{ "resume", 1, 1, "NAME", verb_resume }, { "rm", 1, 1, "NAME", verb_rm }, { "fire", 1, 1, "NAME", verb_fire },
 	};
 

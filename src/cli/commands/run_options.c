@@ -208,6 +208,10 @@ enum err run_check_usage(struct cli *cli, enum run_source source)
 	if (option_given(invocation, OPT_run_propagate) && !option_given(invocation, OPT_run_follow) &&
 	    !option_given(invocation, OPT_run_wait))
 		return error_set(&cli->error, ERR_USAGE, "--propagate needs --wait or --follow");
+	if (option_given(invocation, OPT_run_edit) && source != FROM_AGAIN) {
+		error_set(&cli->error, ERR_USAGE, "--edit needs --again RUN; a file can be edited before it is run");
+		return error_next(&cli->error, "titan run --again last --edit");
+	}
 	if (source == FROM_AGAIN && changes_jobs(invocation))
 		return error_set(&cli->error, ERR_USAGE, "--again submits an unchanged graph; only --name, --submit-key, "
 			"--follow, --wait, --keep-order and --propagate can be given with it");

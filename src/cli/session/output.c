@@ -220,3 +220,14 @@ enum err cli_confirm(struct cli *cli, const char *question)
 		return ERR_NONE;
 	return error_set(&cli->error, ERR_DECLINED, "nothing was changed");
 }
+
+bool cli_offer(struct cli *cli, const char *question)
+{
+	if (cli->settings.yes || cli->settings.no_input || !cli->session->asks)
+		return false;
+	cli_fail(cli);
+	cli->error.text[0] = '\0';
+	cli_tell(cli, slice_str(question));
+	cli_tell(cli, slice_str("? [y/N] "));
+	return answered_yes(cli->session->in_fd);
+}
