@@ -34,8 +34,15 @@ is "its sub-run ended well, too" "$(run_state "$inner")" succeeded
 is "and knows whose it is" "$(titan --json show "$inner" | jq -r '.[0] | .parent')" "$run/build"
 like "as ls says" "$(titan ls)" "sub-run of $run/build"
 like "parameters went in" "$(titan logs "$inner/first")" 'got moon'
-exits "logs of the job itself point to it" 2 titan logs "$run/build"
-like "by number" "$err" "titan show $inner"
+exits "the logs of a job are those of its sub-run" 0 titan logs "$run/build"
+like "with the path of the job" "$out" '^build/first +\| got moon'
+exits "and those of a run have them, too" 0 titan logs "$run"
+like "each with its path" "$out" '^build/first +\| got moon'
+like "beside its own jobs" "$out" '^after +\| after'
+is "for programs with the address of the job" "$(titan --json logs "$run" | jq -r 'select(.text == "got moon") | .job')" "$inner/first"
+unlike "unless they aren't wanted" "$(titan logs --no-sub "$run" 2>&1)" 'got moon'
+like "then they are said to be missing" "$(titan logs --no-sub "$run" 2>&1)" "1 job is a sub-run, whose output isn't shown"
+like "and found" "$(titan logs --grep moon "$run")" 'build/first'
 
 touch stop
 exits "one whose sub-run fails" 1 titan --timeout 60s run -w outer.yaml

@@ -33,6 +33,7 @@ static enum err read_options(struct cli *cli, struct logs_options *options)
 		.times = option_given(invocation, OPT_logs_time),
 		.follow = option_given(invocation, OPT_logs_follow),
 		.failed = option_given(invocation, OPT_logs_failed),
+		.no_sub = option_given(invocation, OPT_logs_no_sub),
 		.tail = UINT64_MAX, .since_ms = INT64_MIN,
 	};
 	if (option_number(invocation, OPT_logs_tail, 0, UINT32_MAX, &options->tail, &cli->error) != ERR_NONE ||
@@ -65,7 +66,7 @@ static enum err check_follow(struct cli *cli, const struct targets *targets)
 }
 
 /* Do the targets stand for one job? A run with a single job counts as that job, whose name is then filled in. */
-static enum err is_one(struct cli *cli, struct targets *targets, bool *ret_one)
+static enum err is_one(struct cli *cli, struct targets *targets, bool no_sub, bool *ret_one)
 {
 	struct msg_query query = { .what = QUERY_JOBS, .run = targets->at[0].run, .limit = 2 };
 	struct selector *target = &targets->at[0];
@@ -82,7 +83,8 @@ static enum err is_one(struct cli *cli, struct targets *targets, bool *ret_one)
 		return ERR_NONE;         /* a fan-out, or no such job: the rows of the run will tell */
 	if (err == ERR_NONE && page.jobs.n == 1 && page.cursor == 0) {
 		target->job = page.jobs.at[0].name;
-		*ret_one = true;
+		/* The output of a sub-run is that of its jobs. */
+		*ret_one = page.jobs.at[0].child_jobs == 0 || no_sub;
 	}
 	return err;
 }
@@ -102,7 +104,7 @@ int cmd_logs(struct cli *cli)
 	options.grep = grep ? &regex : NULL;
 	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    cli_targets(cli, invocation->args, invocation->arg_count, REACH_EVERY, &targets) != ERR_NONE ||
-	    (options.follow && check_follow(cli, &targets) != ERR_NONE) || is_one(cli, &targets, &one) != ERR_NONE)
+	    (options.follow && check_follow(cli, &targets) != ERR_NONE) || is_one(cli, &targets, options.no_sub || options.follow, &one) != ERR_NONE)
 		status = cli_fail(cli);
 	else if (one && !grep && !options.failed && options.try_no == 0 && options.since_ms == INT64_MIN && cli->out.style == STYLE_HUMAN)
 		status = logs_one(cli, &options, &targets.at[0]);

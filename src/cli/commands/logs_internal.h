@@ -17,6 +17,7 @@
 
 struct logs_options {
 	bool only_stdout, only_stderr, times, follow, failed;
+	bool no_sub;                     /* leave out the jobs of sub-runs */
 	uint64_t tail;                   /* UINT64_MAX: all lines */
 	uint64_t try_no;                 /* number of the try; 0: the latest; TRY_ALL: all tries */
 	int64_t since_ms;                /* INT64_MIN: from the beginning */
@@ -36,6 +37,9 @@ int logs_many(struct cli *cli, const struct logs_options *options, const struct 
 struct line_mark {                       /* mark of the lines of one job; the owner keeps its texts */
 	uint64_t run, job, try_no;
 	struct slice name;
+	/* Of a job in a sub-run: the names of the jobs above it and its own, as build/deploy/test, and the run of the first. */
+	struct slice path;
+	uint64_t top;
 };
 
 struct line_stream {

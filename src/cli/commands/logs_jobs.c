@@ -15,10 +15,40 @@ static bool is_wanted(const struct many *many, const struct rec_job_row *row)
 
 	if (many->options->failed && state != STATE_FAILED && state != STATE_TIMED_OUT)
 		return false;
-	for (size_t i = 0; i < many->targets->count; i++)
+	for (size_t i = 0; i < many->targets->count && !many->within; i++)
 		if (many->targets->at[i].run == row->run && selector_names(&many->targets->at[i], row->name))
 			return true;
-	return false;
+	return many->within != NULL;
+}
+
+/* Make the path of a row: its name behind that of the job whose sub-run it is in. */
+static char *path_of(const struct many *many, const struct rec_job_row *row)
+{
+	struct buf path = { 0 };
+	char *text;
+
+	if (many->within)
+		buf_addf(&path, "%s/", many->within->path);
+	buf_add_slice(&path, row->name);
+	text = mem_text(buf_slice(&path));
+	buf_free(&path);
+	return text;
+}
+
+/* Note the sub-run of a job, or count it if its output isn't shown. */
+static void take_sub(struct many *many, const struct rec_job_row *row)
+{
+	if (row->child == 0)
+		return;                  /* it hasn't begun */
+	if (many->options->follow || many->options->no_sub) {
+		many->subruns++;
+		return;
+	}
+	if (many->sub_count == many->sub_room) {
+		many->sub_room = many->sub_room ? 2 * many->sub_room : 8;
+		many->subs = mem_resize(many->subs, many->sub_room, sizeof(*many->subs));
+	}
+	many->subs[many->sub_count++] = (struct sub_logs){ row->child, many->within ? many->within->top : row->run, path_of(many, row) };
 }
 
 static struct logged_job **job_place(struct many *many, size_t at)
@@ -45,6 +75,7 @@ struct attempt_log *many_log_begin(struct many *many, struct logged_job *job)
 	log->source.from_ms = job->started_ms;
 	log->lines.mark = (struct line_mark){
 		.run = job->run, .job = job->job, .try_no = job->tries, .name = slice_str(job->name),
+		.path = slice_str(job->path), .top = job->top,
 	};
 	log->lines.streams[0].known = log->lines.streams[1].known = true;
 	log->source.order = job->job;    /* of equal times */
@@ -72,8 +103,11 @@ void many_take_row(struct many *many, const struct rec_job_row *row, size_t at)
 		(*place)->run = row->run;
 		(*place)->job = row->job;
 		(*place)->name = mem_text(row->name);
+		(*place)->path = many->within ? path_of(many, row) : NULL;
+		(*place)->top = many->within ? many->within->top : row->run;
 		many->seen++;
-		many->subruns += row->child_jobs > 0;
+		if (row->child_jobs > 0)
+			take_sub(many, row);
 		many->pruned += row->log_gone_ms > 0;
 		many->pruned_ms = row->log_gone_ms > 0 ? row->log_gone_ms : many->pruned_ms;
 	}
@@ -119,10 +153,15 @@ void many_free(struct many *many)
 	for (size_t i = 0; i < many->log_count; i++)
 		many_log_free(many->logs[i]);
 	for (size_t i = 0; i < many->job_count; i++) {
-		if (many->jobs[i])
+		if (many->jobs[i]) {
 			mem_free(many->jobs[i]->name);
+			mem_free(many->jobs[i]->path);
+		}
 		mem_free(many->jobs[i]);
 	}
+	for (size_t i = 0; i < many->sub_count; i++)
+		mem_free(many->subs[i].path);
+	mem_free(many->subs);
 	mem_free(many->logs);
 	mem_free(many->jobs);
 	log_merge_free(&many->merge);

@@ -22,9 +22,11 @@
 
 static void add_mark(const struct line_sink *sink, const struct line_mark *mark, struct buf *out)
 {
+	bool inner = mark->path.len > 0;
+
 	if (sink->with_run)
-		buf_addf(out, "%" PRIu64 "/", mark->run);
-	text_escape(out, mark->name, TEXT_KEEP_NONE);
+		buf_addf(out, "%" PRIu64 "/", inner ? mark->top : mark->run);
+	text_escape(out, inner ? mark->path : mark->name, TEXT_KEEP_NONE);
 	if (sink->options->try_no == TRY_ALL && mark->try_no > 0)
 		buf_addf(out, " try %" PRIu64, mark->try_no);
 }

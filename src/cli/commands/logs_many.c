@@ -98,7 +98,8 @@ enum err many_catch_up(struct many *many)
 
 	for (size_t i = 0; i < many->job_count; i++)
 		if (many->jobs[i])
-			lines_widen(&many->sink, &(struct line_mark){ .run = many->jobs[i]->run, .name = slice_str(many->jobs[i]->name) });
+			lines_widen(&many->sink, &(struct line_mark){ .run = many->jobs[i]->run, .name = slice_str(many->jobs[i]->name),
+								      .path = slice_str(many->jobs[i]->path), .top = many->jobs[i]->top });
 	many->sink.marked = many->seen != 1 || (many->options->follow && many->targets->at[0].job.len == 0);
 	err = many_seek_start(many);
 	while (err == ERR_NONE) {
@@ -138,6 +139,22 @@ static enum err read_jobs(struct many *many, uint64_t run)
 	return err == ERR_NONE && many->options->try_no != 0 ? many_take_tries(many, run) : err;
 }
 
+/* Read the jobs of the sub-runs found so far, and of the sub-runs in them. A sub-run that was pruned has none. */
+static enum err read_subs(struct many *many)
+{
+	while (many->subs_read < many->sub_count) {
+		const struct sub_logs sub = many->subs[many->subs_read++];
+		enum err err;
+
+		many->within = &sub;
+		err = read_jobs(many, sub.run);
+		many->within = NULL;
+		if (err != ERR_NONE && err != ERR_PRUNED && err != ERR_NOT_FOUND)
+			return err;
+	}
+	return ERR_NONE;
+}
+
 /* Check that each name is that of a job. A job that didn't fail is no error if only failed jobs are wanted. */
 static enum err check_names(struct many *many)
 {
@@ -170,6 +187,8 @@ static enum err print_all(struct many *many)
 		if (!seen)
 			err = read_jobs(many, many->targets->at[i].run);
 	}
+	if (err == ERR_NONE)
+		err = read_subs(many);
 	if (err == ERR_NONE)
 		err = check_names(many);
 	if (err == ERR_NONE && (err = cli_connect(&many->side)) != ERR_NONE)

@@ -16,6 +16,8 @@ struct logged_job {                      /* a job whose output is wanted */
 	uint64_t run, job, epoch, round, pass, tries, out_bytes;
 	int64_t started_ms, ended_ms;
 	char *name;
+	char *path;                      /* of a job in a sub-run, as in struct line_mark; else NULL */
+	uint64_t top;
 	bool over;                       /* the job's latest attempt has ended */
 	struct attempt_log *log;         /* log of that attempt; NULL: no output yet, or all of it was read */
 	bool read;                       /* all was read */
@@ -29,6 +31,11 @@ struct attempt_log {
 	int64_t ended_ms;                /* when the attempt ended; 0: it runs */
 	uint64_t out_bytes;
 	int64_t over_ns;                 /* when the end was first seen */
+};
+
+struct sub_logs {                        /* a sub-run whose logs are wanted */
+	uint64_t run, top;
+	char *path;                      /* of the job whose work it is */
 };
 
 struct many {
@@ -45,6 +52,9 @@ struct many {
 	/* numbers of jobs whose logs are gone, of jobs that are sub-runs, and of all jobs seen */
 	uint64_t pruned, subruns, seen;
 	int64_t pruned_ms, run_ended_ms;
+	struct sub_logs *subs;           /* found so far, of which this many were read */
+	size_t sub_count, sub_room, subs_read;
+	const struct sub_logs *within;   /* the sub-run whose rows are being read; NULL: a run that was named */
 	bool known;                      /* all rows of the subscription's first snapshot have come */
 };
 
