@@ -58,6 +58,7 @@ left_out() { # COMMAND LINE
 	cluster) [ "$2" != 'titan cluster' ] ;;
 	events) case $2 in *-f) return 0 ;; *) return 1 ;; esac ;;
 	repl) [ "$2" = 'titan repl' ] ;;
+	diff) return 0 ;;                                                             # two runs that differ, by number: diff.sh
 	wire) return 0 ;;                                                             # its file has to be of the wire: words.sh
 	*) return 1 ;;
 	esac
