@@ -167,6 +167,14 @@ static void act_input(struct sim_world *world, const struct event *event)
 		ask(world, &input, message->principal ? message->principal : 1);
 }
 
+static bool is_welcome(const struct outbox *outbox, uint64_t conn)
+{
+	for (size_t i = outbox->frame_count; i-- > 0;)
+		if (outbox->frames[i].conn == conn && outbox->frames[i].op == OP_WELCOME)
+			return true;
+	return false;
+}
+
 static void hello_input(struct sim_world *world, const struct event *event)
 {
 	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = event->a };
@@ -192,10 +200,12 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	}
 	if (event->message->pool)
 		input.hello.pool = slice_str(graph_pool_names[event->message->pool]);
-	oracle_hello(world, event->who, event->a, event->message);
 	input.hello.held = event->message->held;
 	input.hello.held_count = event->message->count;
 	core_step(world->master.core, &input);
+	/* A HELLO that is refused, such as one of a second process, changes nothing about the worker. */
+	if (is_welcome(world->master.deciding, event->a))
+		oracle_hello(world, event->who, event->a, event->message);
 }
 
 static void set_input(struct sim_world *world, const struct message *message, struct core_input *input)
