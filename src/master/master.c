@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -26,6 +27,8 @@
 /* longest delay of a commit while no client waits and no worker's slot is about to run out of jobs */
 #define LINGER_NS (2 * NS_PER_MS)
 #define PEOPLE_MAX 256                   /* most people who may connect without a token */
+#define SOCKET_TRIES 200
+#define SOCKET_WAIT_NS (10 * NS_PER_MS)
 #define END_S     3.0                    /* seconds that connections have at the end to take their last frames */
 
 /* ---- ending ---- */
@@ -54,11 +57,27 @@ void master_end(struct master *master, const char *why)
 
 /* ---- starting ---- */
 
+/*
+ * Listen at the cluster's socket. A master that was killed releases the store's lock a moment before its listening socket, so a
+ * socket that seems to be in use is tried again for a while.
+ */
+static int socket_listen(const struct master *master, int *ret_fd)
+{
+	const struct timespec wait = { .tv_nsec = SOCKET_WAIT_NS };
+	int result = statedir_socket_listen(&master->options.statedir, ret_fd);
+
+	for (int tries = 1; result == -EADDRINUSE && tries < SOCKET_TRIES; tries++) {
+		nanosleep(&wait, NULL);
+		result = statedir_socket_listen(&master->options.statedir, ret_fd);
+	}
+	return result;
+}
+
 void master_serve(struct master *master)
 {
 	char path[PATH_MAX];
 	struct core_totals totals;
-	int fd, result = statedir_socket_listen(&master->options.statedir, &fd);
+	int fd, result = socket_listen(master, &fd);
 
 	if (result < 0) {
 		statedir_path(&master->options.statedir, "titan.sock", path);
