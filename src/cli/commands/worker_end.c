@@ -150,6 +150,11 @@ int workers_stop(struct cli *cli)
 	return end_all(cli, &placings, err, after_stop);
 }
 
+static bool is_gone(const struct rec_worker_row *row)
+{
+	return row->state == WORKER_LOST || row->state == WORKER_ENDED;
+}
+
 /* The worker has ended for good: remove its key and its row at the master as well. */
 static enum err after_remove(struct cli *cli, struct placing *placing)
 {
@@ -164,9 +169,9 @@ static enum err after_remove(struct cli *cli, struct placing *placing)
 	if (err == ERR_NONE && cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok) != ERR_NONE)
 		err = cli->error.code == ERR_NOT_FOUND ? ERR_NONE : cli->error.code;
 	while (err == ERR_NONE && (err = find_worker(cli, machine->name, &found, &row)) == ERR_NONE && found &&
-	       row.state != WORKER_LOST && clock_mono_ns() < until_ns)
+	       !is_gone(&row) && clock_mono_ns() < until_ns)
 		err = cli_pause(cli, LOOK_MS);
-	if (err == ERR_NONE && found && row.state == WORKER_LOST)
+	if (err == ERR_NONE && found && is_gone(&row))
 		err = set_worker(cli, machine->name, SET_REMOVE);
 	if (err == ERR_NONE)
 		cli_note(cli, "%s: removed from %s", machine->name, machine->destination);
