@@ -86,6 +86,8 @@ rows=$(cat <<END
 0   -          events --limit 30
 0   -          events --since 1h
 0   history    history
+0   analyze    analyze $good
+1   diff       diff $run $good
 0   approvals  approvals
 0   approvals  approvals --all
 0   approve    approve -n $asks
@@ -234,7 +236,7 @@ done <<END
 2 status now
 2 master now
 2 master --lease nonsense
-2 worker start now
+4 worker start now
 4 worker show nobody
 4 worker rm nobody
 2 worker start --slots none

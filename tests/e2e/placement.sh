@@ -109,7 +109,7 @@ exits "a pool that nobody names isn't there" 4 titan pool set nowhere active
 exits "a worker that is connected can't be forgotten" 75 titan worker rm big
 kill "$big"
 wait "$big" 2>/dev/null
-ok "one that is gone" until_true 10 worker_is big state unreachable
+ok "one that is gone" until_true 10 worker_is big state ended
 exits "can" 0 titan worker rm big
 exits "once" 4 titan worker rm big
 done_testing

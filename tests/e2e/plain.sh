@@ -65,6 +65,7 @@ rows 'graph RUN|FILE' "$none" graph "$ended"
 rows 'watch RUN' "$none" watch "$fine"
 rows 'events [RUN]' "$none" events "$ended"
 rows 'history' "$none" history
+rows 'analyze RUN' "$none" analyze "$ended"
 rows 'plan FILE' "$none" plan nightly.yaml
 rows 'run -n FILE' "$none" run -n nightly.yaml
 rows 'validate FILE...' "$none" validate nightly.yaml
@@ -116,7 +117,7 @@ is 'lines of output have the columns of the manual' \
 for words in $(sed -nE 's/^\.Nm titan (.*) :$/\1/p' "$manuals"/*.1 | tr ' ' '_' | sort -u); do
 	case ${words//_/ } in
 	'run FILE' | 'run -f FILE' | reject* | pushback* | settle* | 'approve RUN'*) ;;
-	*' set' | *' pause' | *' fire' | *' take' | *' drop' | *' add' | *' rm' | 'worker restart' | 'worker upgrade' | 'worker start'* | 'worker stop') ;;
+	*' set' | *' pause' | *' fire' | *' take' | *' drop' | *' add' | *' rm' | 'worker restart' | 'worker upgrade' | 'worker start'* | 'worker stop' | 'diff RUN RUN' | 'dlq requeue --edit') ;;
 	*) ok "the columns of ${words//_/ } are looked at" grep -qxF "${words//_/ }" <<<"$tested" ;;
 	esac
 done

@@ -234,7 +234,7 @@ TEST logs_that_arent_there_say_why(void)
 	ASSERT(strstr(rig_err(), "the output of 4/a was pruned on 1970-01-02\n") != NULL);
 	job->child_jobs = 3;
 	job->child = 9;
-	ASSERT_EQ(err_exit_status(ERR_INVALID), rig_run("logs 4/a"));
+	ASSERT_EQ(err_exit_status(ERR_INVALID), rig_run("logs --no-sub 4/a"));
 	ASSERT(strstr(rig_err(), "try: titan show 9\n") != NULL);
 	ASSERT_EQ(err_exit_status(ERR_USAGE), rig_run("logs 4/a --stdout --stderr"));
 	PASS();

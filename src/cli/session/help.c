@@ -111,7 +111,7 @@ void help_command(const struct look *look, const struct command_info *command, s
 	heading(look, "Examples", out);
 	for (const char *const *example = command->examples; *example != NULL; example++)
 		buf_addf(out, "  %s\n", *example);
-	buf_addf(out, "\nMore: titan help options (options that all commands accept), man titan-%s\n", command->verb);
+	buf_addf(out, "\nMore: titan help options (accepted by all commands), man titan-%s\n", command->verb);
 }
 
 /* ---- topics ---- */
