@@ -73,7 +73,7 @@ bool state_word(const char *word, size_t len, uint32_t *ret_states, uint32_t *re
 /* Return the states to which this event may lead, as one bit for each; 0 if the event isn't allowed in this state. */
 uint32_t state_targets(enum job_state from, enum job_event event);
 
-/* May this event lead from one state to the other? One look-up, because every move of a job asks. */
+/* May this event lead from one state to the other? One look-up, because each change of a job's state is checked. */
 bool state_allows(enum job_state from, enum job_event event, enum job_state to);
 
 static inline bool state_terminal(enum job_state state)

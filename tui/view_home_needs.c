@@ -21,7 +21,7 @@ static bool run_asks(const struct tui_run *run)
 	return run->counts[STATE_APPROVAL] > 0;
 }
 
-/* A worker that was told to end needs nobody. */
+/* Does the worker need a person's attention? One that ended in order doesn't. */
 static bool worker_needs(const struct tui_worker *worker)
 {
 	return worker->state == WORKER_UP ? worker->stuck > 0 || worker->refused_code > 0 : worker->state != WORKER_ENDED;
@@ -84,7 +84,7 @@ static void failure_draw(
 		x = pane_printf(pane, x, y, plain, "%u may have run, or not", unknown) + 2;
 	if (run->ended_ms) {
 		when_format(run->ended_ms, now_ms, text);
-		pane_printf(pane, x, y, plain, "ended %.*s", (int)strlen(text) - 3, text);       /* without its seconds */
+		pane_printf(pane, x, y, plain, "ended %.*s", (int)strlen(text) - 3, text);       /* without the seconds */
 	} else {
 		pane_printf(pane, x, y, plain, "%u running", tally.run);
 	}

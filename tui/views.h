@@ -165,7 +165,7 @@ struct app {
 	size_t request_first, request_count, request_cap;
 	struct arena decode, request_text;
 	bool dirty;
-	int64_t drawn_ms;                /* the present, as the frame that is being drawn shows it */
+	int64_t drawn_ms;                /* the time that the frame which is being drawn takes for the present */
 };
 
 /* app_send.c: requests */

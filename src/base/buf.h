@@ -15,7 +15,7 @@ struct buf {
 	size_t head;     /* bytes already consumed in front of data */
 };
 
-uint8_t *buf_grow(struct buf *buf, size_t extra);        /* do the work of buf_reserve when there isn't room */
+uint8_t *buf_grow(struct buf *buf, size_t extra);        /* for buf_reserve: enlarge the buffer */
 void buf_free(struct buf *buf);                          /* frees the memory and leaves an empty buffer */
 void buf_clear(struct buf *buf);                         /* empty the buffer and keep its memory for later use */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FAR_MS (300 * INT64_C(86400000)) /* of a time further away the year is shown, and no day */
+#define FAR_MS (300 * INT64_C(86400000)) /* further away, a time is shown with its year and without its day */
 
 static bool local_of(int64_t wall_ms, struct tm *ret_tm)
 {

@@ -11,7 +11,10 @@
 /* 14:02:09 if it is on the same day as now_ms, otherwise 2026-11-17 14:02:09. */
 const char *when_format(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZE]);
 
-/* 14:02:09 if it is on the same day as now_ms, else Nov 17, or Nov 2025 if that is more than 300 days away: at most 8 cells. */
+/*
+ * Format a time in at most 8 cells: 14:02:09 on the same day as now_ms, Nov 17 on another day, or Nov 2025 if the day is more
+ * than 300 days away.
+ */
 const char *when_short(int64_t wall_ms, int64_t now_ms, char out[CLOCK_TEXT_SIZE]);
 
 /* The forms that when_parse reads, for errors. */

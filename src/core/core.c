@@ -167,7 +167,7 @@ static void asked_step(struct core *core, const struct core_input *input)
 
 	struct error error;
 
-	/* Before the words of the act, which say what the run was like. */
+	/* Load the run first: acts_before describes the state of the run before the act. */
 	if (input->kind == INPUT_REOPEN && !reopen_load(core, input))
 		return;
 	acts_before(core, input);

@@ -31,7 +31,7 @@ struct core_config {
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;               /* don't prefetch: assign no more jobs than slots */
 	bool of_then; /* the rows are of an earlier time, for which it isn't known which peers were connected */
-	/* the person who runs the master: runs of others are kept from workers with owners_only; empty: nobody */
+	/* the person who runs the master: workers with owners_only get no jobs of other people's runs; empty: not known */
 	struct slice owner;
 	const struct core_person *people;        /* copied; tokens are known from their rows */
 	size_t people_count;
@@ -86,7 +86,7 @@ struct input_submit {
 	struct slice concurrency;        /* the run's concurrency group, NAME or NAME=LIMIT; empty: none */
 	struct slice context;            /* a run_context record for all jobs; or empty */
 	struct slice schedule;           /* a schedule_spec record: set a schedule, begin no run; or empty */
-	struct slice revision;           /* revision that the schedule must have; empty: any, or there is none */
+	struct slice revision;           /* revision that the schedule must have now; empty: any, or none yet */
 	struct slice own_only; /* owner to whom the run or schedule that is changed must belong; empty: any owner */
 	uint64_t into;                   /* number of the live run that gets the jobs; 0: begin a new run */
 	/* parents in run `into`, by name: need (number of added jobs + i) means parents[i] */
@@ -110,8 +110,8 @@ struct input_act {
 	struct slice digest, target;
 	uint64_t principal;
 	struct slice person;             /* name of the principal that acts */
-	struct slice expect;             /* words of the state that the target must have (acts.h); empty: any */
-	struct u64_list each;            /* a value for each job of the target, instead of value; or empty */
+	struct slice expect;             /* words of the state that the target must have (acts_expected); empty: any */
+	struct u64_list each;            /* one value for each job of the target; empty: `value` is for all */
 	struct slice own_only;           /* owner to whom the run must belong; empty: any owner */
 };
 
@@ -177,7 +177,7 @@ struct input_hello {
 	struct slice_list offers;        /* resources that the worker offers, each as NAME=N */
 	struct slice pool;               /* pool of the worker; empty: the default pool */
 	uint64_t contexts;               /* number of context slots that the worker has */
-	bool owners_only;                /* the worker's jobs could do what the owner may, so it takes only the owner's */
+	bool owners_only;                /* the worker's jobs could act as the owner, so it takes only the owner's jobs */
 	const struct rec_held *held;     /* the worker's attempts, from HELLO and all INVENTORY frames */
 	size_t held_count;
 };

@@ -121,7 +121,7 @@ struct acts {                            /* the latest act, with which the chain
 
 struct core {
 	char *cluster;
-	char *owner;                     /* the person who runs the master; empty: not known, and nobody is a stranger */
+	char *owner;                     /* the person who runs the master; empty: not known, so nobody is a stranger */
 	uint64_t pid;
 	int64_t heartbeat_ms, lease_ms, grace_ms, ending_ms;
 	bool prefetch_off;

@@ -340,7 +340,7 @@ static enum err read_pipeline(struct pipe *pipe, const struct tree_node *root)
 	return err;
 }
 
-/* Make the graph of what was read without an error. */
+/* Make the graph, after the whole text was read without an error. */
 static enum err make_graph(struct pipe *pipe, struct pipeline *ret)
 {
 	enum err err = dag_finish(&pipe->reader, &ret->dag);

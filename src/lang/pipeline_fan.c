@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The key fan_out: as many jobs as a number says, one for each item of a list, or one for each map of a list, whose values
- * ${matrix.NAME} stands for. A matrix makes all combinations of its values; here each job has its own.
+ * Reads the key fan_out. A number makes so many jobs; a list makes one job for each item. If the items are maps,
+ * ${matrix.NAME} stands for the value of NAME in the job's own map. The key matrix makes a job for each combination instead.
  */
 #include "lang/pipeline_internal.h"
 
@@ -26,7 +26,7 @@ static enum err read_count(struct pipe *pipe, struct pipe_job *job, const struct
 	return err;
 }
 
-/* Read one map of the list: the same keys as in the first. */
+/* Read one map of the list, number `place`. It must have the same keys as the first map. */
 static enum err read_values(struct pipe *pipe, const struct tree_node *map, size_t place, struct dag_values *axes, size_t count)
 {
 	enum err err = pipe_expect(pipe, map, TREE_MAP, "an item beside maps");
@@ -124,7 +124,7 @@ enum err pipe_read_fan_out(struct pipe *pipe, struct pipe_job *job, const struct
 		err = pipe_fail(pipe, value, ERR_INVALID, "fan_out needs either count or items");
 	job->node->fan = true;
 	if (err != ERR_NONE) {
-		/* Other errors that follow from this one aren't told. */
+		/* Don't report errors that only follow from this one, such as unknown names in ${matrix.NAME}. */
 		pipe->axes_unknown = true;
 		job->node->width = LIMIT_RUN_JOBS_MAX;
 	}

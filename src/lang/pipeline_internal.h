@@ -99,7 +99,7 @@ bool pipe_is_variable(struct slice name);                /* is this a valid name
 /* pipeline.c */
 enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_fan_out(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
-/* Read the graph of a sub-run that is written inside its job. */
+/* Read the graph of a sub-run that is written inside its job (node), below the key pipeline. */
 enum err pipe_read_inner(struct pipe *outer, struct dag_node *node, const struct tree_node *value);
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 

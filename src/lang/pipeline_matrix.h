@@ -18,7 +18,7 @@ struct dag_matrix {
 	const struct dag_values *params, *axes;
 	size_t param_count, axis_count;
 	bool labels_fixed;
-	bool zipped;                     /* each job has its own value of each axis; else all combinations */
+	bool zipped;                     /* job i has value i of each axis; else there is a job for each combination */
 };
 
 #define MATRIX_LONGEST UINT64_MAX        /* stands for a job that has the longest value of each axis */

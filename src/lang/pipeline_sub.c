@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The keys pipeline and params of a job whose work is a graph: of another file, which src/cli/graph/load_sub.c finds, or
- * written inside the job.
+ * Reads the keys pipeline and params of a job whose work is a graph. That graph is in another file, which
+ * src/cli/graph/load_sub.c finds, or is written inside the job.
  */
 #include "lang/pipeline_internal.h"
 
@@ -18,7 +18,7 @@ enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tre
 
 	job->node->sub_spot = value->spot;
 	if (value->kind == TREE_MAP) {
-		/* Not the name of a file, but what makes this job a sub-run. */
+		/* This isn't the name of a file: a path that isn't empty marks the job as one with a sub-run. */
 		job->node->sub_path = job->node->name;
 		return pipe_read_inner(pipe, job->node, value);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a graph as a pipeline: its own keys, then its jobs, of which those of a fan-out are one. */
+/* Writes a graph as a pipeline: the keys of the graph, then its jobs. The members of a fan-out are written as one job. */
 #include "lang/pipeline_write.h"
 
 #include <inttypes.h>
@@ -114,7 +114,7 @@ void write_env(struct writer *writer, struct slice_list env)
 
 /* ---- jobs ---- */
 
-/* Return how many jobs from this one on are members of one fan-out; 0: it is a job of its own. */
+/* Return how many jobs, from this one on, are members of one fan-out; 0: this job isn't the first member of one. */
 static uint64_t fan_width(const struct spec_graph *graph, uint64_t at)
 {
 	struct slice first = graph->jobs[at].name;
@@ -171,7 +171,7 @@ static void write_jobs(struct writer *writer, const char *key, bool final)
 
 /* ---- the pipeline ---- */
 
-/* Return the deadline that jobs have from the pipeline: the one which a job that always runs has without being ended by it. */
+/* Return the deadline of the pipeline; 0: not known. Only jobs with ALWAYS_PAST_DEADLINE surely have it from the pipeline. */
 static uint64_t common_deadline(const struct spec_graph *graph)
 {
 	for (uint64_t i = 0; i < graph->count; i++)

@@ -10,42 +10,45 @@ struct writer {
 	struct arena *arena;
 	struct buf *out;
 	size_t indent;
-	bool templated;                  /* texts that a matrix may fill in are templates already */
-	bool *dollar;                    /* set if a text needs ${params.dollar} */
+	bool templated;                  /* texts that may have ${matrix.NAME} are escaped already */
+	bool *dollar;                    /* set to true if a text has ${params.dollar} */
 	uint64_t deadline_ms;            /* deadline of the pipeline, which its jobs don't repeat; 0: none */
 };
 
-/* Write ${params.x} and the like so that they stay as they are. */
+/*
+ * Return the text with ${params.dollar} for the $ of each ${params., ${matrix. or ${run. so that a reader leaves those words as
+ * they are. Sets *dollar if there was one.
+ */
 struct slice write_escape(struct slice text, struct arena *arena, bool *dollar);
 
 struct write_fan {                       /* the members of a fan-out as one job */
-	struct rec_job_spec job;         /* texts in which the members differ have ${matrix.vN} */
+	struct rec_job_spec job;         /* where texts of the members differ, it has ${matrix.vN} */
 	uint64_t count;
-	struct slice_list items;         /* of name*{x,y}; empty: none */
-	const struct slice **axes;       /* the values of v1, v2...: one for each member */
+	struct slice_list items;         /* x and y of name*{x,y}; empty: the members are only numbered */
+	const struct slice **axes;       /* axes[N - 1]: the values of ${matrix.vN}, one for each member */
 	size_t axis_count;
 };
 
-/* pipeline_write_fan.c: make a fan-out of the members, which are neighbours in the graph */
+/* pipeline_write_fan.c: make one job of the members of a fan-out, which are neighbours in the graph; write its fan-out keys */
 void write_fan_make(const struct rec_job_spec *members, uint64_t count, struct writer *writer, struct write_fan *ret);
 void write_fan(struct writer *writer, const struct write_fan *fan);
 
-/* Write the graph of a sub-run below the key pipeline. */
+/* Write the key pipeline with the graph of the job's sub-run. */
 void write_sub(struct writer *writer, const struct rec_job_spec *job);
 
-/* pipeline_write_job.c: the keys of a job */
+/* pipeline_write_job.c: write the keys of a job */
 void write_job(struct writer *writer, const struct rec_job_spec *job);
 
-/* Join the words to a command that is split into the same words again. False: only a list keeps them apart. */
+/* Join the job's argv with spaces. False: a reader would split the text into other words, so argv must be written as a list. */
 bool write_join(struct writer *writer, const struct rec_job_spec *job, struct slice *ret);
 
-/* Begin the line of a key. */
+/* Write the indent, the key and its colon. */
 void write_key(struct writer *writer, const char *key);
-/* Write a key whose values are keys on the next lines, and indent them. */
+/* Write a key whose value is a map on the next lines, and add 2 to the indent; the caller takes that back. */
 void write_map(struct writer *writer, const char *key);
 void write_true(struct writer *writer, const char *key);
 void write_text(struct writer *writer, const char *key, struct slice text);
-/* The same for a text that a matrix may fill in. */
+/* Write a key with a text that may have ${matrix.NAME}: it isn't escaped again if writer->templated. */
 void write_template(struct writer *writer, const char *key, struct slice text);
 void write_words(struct writer *writer, const char *key, struct slice_list words);
 void write_number(struct writer *writer, const char *key, uint64_t number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Fan-outs as they are written: the members of a fan-out are neighbours with names such as enc[0], enc[1]. The texts in
- * which they differ become templates, and their different parts the values of a matrix.
+ * Writes the members of a fan-out, which are neighbours with names such as enc[0] and enc[1], as one job. A text in which the
+ * members differ becomes a template with ${matrix.vN}; its different parts become the values of axis N.
  */
 #include "lang/pipeline_write.h"
 
@@ -28,7 +28,7 @@ static struct slice value_of(struct slice entry)
 	return equals ? slice_make(equals + 1, (size_t)(entry.data + entry.len - equals - 1)) : entry;
 }
 
-/* Take off the variables that a fan-out gives its members; return the member's item, which may be its place. */
+/* Remove the variables that a fan-out gives its members. Return the member's item; without items that is its number. */
 static struct slice strip_env(struct slice_list *env)
 {
 	struct slice item = { 0 };
@@ -44,7 +44,7 @@ static struct slice strip_env(struct slice_list *env)
 
 /* ---- texts that may differ ---- */
 
-struct texts {                           /* all texts of a job that a matrix may fill in */
+struct texts {                           /* all texts of a job that may have ${matrix.NAME} */
 	struct slice *at[4];
 	size_t counts[4];
 	struct slice_list lists[5];
@@ -91,7 +91,7 @@ static bool inside_character(struct slice text, size_t at)
 	return at < text.len && (text.data[at] & 0xc0) == 0x80;
 }
 
-/* Find the parts that all texts begin and end with; they don't cut a character. */
+/* Find the longest start and end that all texts have in common, without cutting a UTF-8 character. */
 static void common_ends(const struct slice *texts, uint64_t count, size_t least, size_t *ret_prefix, size_t *ret_suffix)
 {
 	struct slice first = texts[0];
@@ -133,7 +133,10 @@ static size_t find_axis(const struct write_fan *fan, const struct slice *values)
 	return SIZE_MAX;
 }
 
-/* Return the template of texts that differ, and note their different parts as values of an axis. */
+/*
+ * Return the template of texts that differ: their common start and end with ${matrix.vN} between. The parts between become
+ * the values of axis N, which is a new axis unless one has the same values.
+ */
 static struct slice make_template(struct writer *writer, struct write_fan *fan, const struct slice *texts)
 {
 	struct slice *values = arena_alloc(writer->arena, (size_t)fan->count * sizeof(*values));
@@ -176,7 +179,7 @@ static void fill_template(struct writer *writer, const struct rec_job_spec *memb
 
 			strip_env(&member.env);
 			texts_of(&member, &others);
-			/* A member with more or fewer texts can't come from the same template: that shows when it is compared. */
+			/* A member with more or fewer texts doesn't fit the template: the caller's comparison finds that. */
 			texts[i] = others.count == own.count ? *text_at(&others, at) : *text;
 			differs = differs || !slice_eq(texts[i], texts[0]);
 		}
@@ -185,8 +188,8 @@ static void fill_template(struct writer *writer, const struct rec_job_spec *memb
 }
 
 /*
- * Of one template, some members may be commands of more words than others, or need a shell. Then all are written as the
- * text from which they came.
+ * Make the commands of all members comparable. One template may give members commands with different numbers of words, or
+ * scripts for a shell. Then turn the words of all members back into the text that a job has in the key run.
  */
 static const struct rec_job_spec *unify_commands(struct writer *writer, const struct rec_job_spec *members, uint64_t count)
 {

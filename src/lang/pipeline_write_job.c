@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the keys of a job. The plain settings of proto/spec.def need no code here. */
+/* Writes the keys of a job. write_plain writes the plain settings of proto/spec.def, which need no code of their own. */
 #include "lang/pipeline_write.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static struct slice kept(struct writer *writer, struct buf *text)
 	return copy;
 }
 
-/* Write a time as people do: without the milliseconds, which a pipeline can't give. */
+/* Write a time. Milliseconds that are 0 are left out, as people write it. */
 static void write_time(struct writer *writer, const char *key, int64_t ms)
 {
 	char text[CLOCK_TEXT_SIZE];
@@ -33,7 +33,7 @@ static void write_time(struct writer *writer, const char *key, int64_t ms)
 	write_text(writer, key, slice_str(text));
 }
 
-/* Write the plain settings that are keys below this prefix: "", "approval." and so on. */
+/* Write the plain settings whose YAML key has this prefix, such as "approval."; "": the keys of the job itself. */
 static void write_plain(struct writer *writer, const struct rec_job_spec *job, const char *prefix)
 {
 	struct rec_job_settings settings;
@@ -120,8 +120,8 @@ static void write_work(struct writer *writer, const struct rec_job_spec *job)
 /* ---- needs ---- */
 
 /*
- * Write "2 of (a, b)" and "all of (a, b)" as maps; other conditions are written as they are. In the list a comma inside
- * quotes or parentheses belongs to the condition.
+ * Write a condition such as "2 of (a, b)" or "all of (a, b)" as a map, and any other condition as it is. A comma inside quotes
+ * or parentheses doesn't end an item of the list.
  */
 static void write_needs_text(struct writer *writer, struct slice text)
 {
@@ -185,7 +185,7 @@ static void write_needs(struct writer *writer, const struct rec_job_spec *job)
 		const struct rec_job_spec *parent = job->needs.at[i] < writer->graph->count ? &writer->graph->jobs[job->needs.at[i]] : NULL;
 		struct slice word;
 
-		/* A condition brings its needs itself, and a final job waits for all others anyway. */
+		/* Leave out what a reader adds itself: the needs of a condition, and those of a final job on all other jobs. */
 		if (!parent || trigger == TRIGGER_EXPR || (job->final && !parent->final && trigger == TRIGGER_DONE))
 			continue;
 		word = need_word(writer, job, i);
@@ -265,7 +265,7 @@ static void write_failures(struct writer *writer, const struct rec_job_spec *job
 		write_span(writer, "deadline", job->deadline_ms);
 }
 
-/* ---- the place, and what is shared ---- */
+/* ---- place, groups, locks and loop ---- */
 
 static void write_asks(struct writer *writer, struct slice_list asks)
 {
@@ -322,7 +322,7 @@ static void write_place(struct writer *writer, const struct rec_job_spec *job)
 	}
 }
 
-/* Write a list of NAME or NAME=VALUE: the value is the second key of a map. */
+/* Write a list of NAME or NAME=VALUE as maps: NAME has the key `first`, VALUE the key `second`. */
 static void write_pairs(struct writer *writer, const char *key, struct slice_list list, const char *first, const char *second)
 {
 	if (list.n == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Compares jobs of two graphs, setting by setting; what stands for the same in another order is equal. */
+/* Compares jobs of two graphs, setting by setting. The order of jobs, needs and asked resources makes no difference. */
 #include "lang/spec_graph.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ bool spec_graph_of_sub(const struct rec_job_spec *job, struct arena *arena, stru
 	return true;
 }
 
-/* ---- places by name ---- */
+/* ---- finding jobs by name ---- */
 
 void spec_index_make(const struct spec_graph *graph, struct spec_index *ret)
 {
@@ -86,7 +86,7 @@ static bool same_lists(const struct slice_list *one, const struct slice_list *ot
 	return one->n == other->n;
 }
 
-/* Are these the same texts, in any order? */
+/* Do both lists have the same texts, in any order? */
 static bool same_sets(struct slice_list one, struct slice_list other)
 {
 	struct slice *both = mem_array(one.n + other.n + 1, sizeof(*both));
@@ -223,9 +223,9 @@ size_t spec_compare(const struct spec_graph *one, uint64_t at, const struct spec
 		if (strcmp(field, "needs") == 0)
 			differs[i] = !same_needs(one, a, other, b);
 		else if (strcmp(field, "triggers") == 0 || strcmp(field, "sub_context") == 0)
-			differs[i] = false;              /* compared with needs and with sub_jobs */
+			differs[i] = false;              /* needs and sub_jobs compare these, too */
 		else if (strcmp(field, "needs_code") == 0)
-			/* The code names needs by their place, which may be another; the text says the same by name. */
+			/* needs_code has indices, which may differ; needs_text, which has names, is enough if both have it. */
 			differs[i] = (a->needs_text.len == 0 || b->needs_text.len == 0) && !same_value(setting, a, b);
 		else if (strcmp(field, "when_code") == 0)
 			differs[i] = (a->when.len == 0 || b->when.len == 0) && !same_value(setting, a, b);

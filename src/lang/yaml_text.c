@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chooses between plain, quoted and block form. In doubt a text is quoted: then every character has one meaning. */
+/* Chooses between the plain, quoted and block forms of YAML. In doubt it quotes: then each character has one meaning. */
 #include "lang/yaml_text.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/* Words and numbers that other readers of YAML take for something else than a text. */
+/* Would another reader of YAML take this text for a truth value, null or a number? */
 static bool means_else(struct slice text)
 {
 	static const char *const words[] = { "true", "false", "yes", "no", "on", "off", "null", "y", "n", "~" };
@@ -27,7 +27,7 @@ static bool is_shown(uint32_t code)
 	return code >= 0x20 && code < 0x7f;
 }
 
-/* Can the text stand without quotes? flow: inside brackets or braces, where more characters have a meaning. */
+/* Can the text be written without quotes? flow: it is inside brackets or braces, where more characters have a meaning. */
 static bool is_plain(struct slice text, bool flow)
 {
 	if (text.len == 0 || means_else(text) || strchr("-?:,[]{}#&*!|>'\"%@`= ", text.data[0]) != NULL ||
@@ -44,7 +44,7 @@ static bool is_plain(struct slice text, bool flow)
 	return true;
 }
 
-/* Can the text be a block? Only with characters that a reader leaves as they are. */
+/* Can the text be written as a block? It needs several lines, and only characters that a reader leaves unchanged. */
 static bool is_block(struct slice text)
 {
 	bool lines = memchr(text.data, '\n', text.len) != NULL;
@@ -82,7 +82,7 @@ static void add_block(struct buf *out, struct slice text, size_t indent)
 		len += end != NULL;
 		text = slice_make(text.data + len, text.len - len);
 	}
-	/* The caller ends the line. */
+	/* Take back the last line break, because the caller ends the line. */
 	out->len--;
 }
 

@@ -5,11 +5,11 @@
 
 #include "proto/message.h"
 
-/* Write a value of a block map or list: plain, quoted, or for several lines as a block whose lines are indented so far. */
+/* Write a value of a block map or list: plain or quoted, or several lines as a block with so many spaces before each. */
 void yaml_text(struct buf *out, struct slice text, size_t indent);
 /* Write a value inside [..] or {..}: plain or quoted. */
 void yaml_word(struct buf *out, struct slice text);
-/* Write [a, "b c"]. */
+/* Write the words as a list, such as [a, "b c"]. */
 void yaml_words(struct buf *out, const struct slice_list *words);
 
 #endif

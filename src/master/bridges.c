@@ -339,7 +339,7 @@ static bool is_same(const struct machine *a, const struct machine *b)
 	       strcmp(a->token, b->token) == 0 && strcmp(a->base, b->base) == 0 && strcmp(a->hash, b->hash) == 0;
 }
 
-/* is_new: the file was written just now, so a bridge that waits is tried at once. */
+/* Read the file of a machine and update its bridge. is_new: the file was written just now, so connect without a pause. */
 static void take_file(struct master *master, const char *name, bool is_new)
 {
 	struct bridge *bridge = bridge_of(master->bridges, name);
@@ -386,7 +386,7 @@ static void forget_unlisted(struct bridges *all)
 	}
 }
 
-/* Look at all files; written: the name of one that was written just now, or NULL. */
+/* Look at the files of all machines. written: name of a file that was written just now, or NULL. */
 static void look(struct master *master, const char *written)
 {
 	struct bridges *all = master->bridges;

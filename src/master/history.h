@@ -57,7 +57,7 @@ void history_act_row(const struct row_act *row, struct rec_act_row *ret_row);
 void history_acts(struct master *master, struct history *history, struct store_query *answer);
 void history_pruned(struct master *master, struct history *history, struct store_query *answer);
 
-/* query_specs.c: send a page of the run's jobs as they were submitted, and forget the question */
+/* query_specs.c: send a page of the run's jobs as they were submitted, and free the history and its query */
 void history_specs(struct master *master, struct history *history);
 
 /* history_events.c */

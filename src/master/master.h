@@ -27,7 +27,7 @@ struct master_options {
 	int64_t upload_yield_ms;         /* for tests: UPLOAD_YIELD_NS in ms; 0: that of budget.h */
 	struct prune_rules prune;
 	int64_t as_of_ms; /* show the store as it was at this time, and change nothing; 0: an ordinary master */
-	bool trust_submitters;           /* workers of the owner's user take everybody's jobs */
+	bool trust_submitters;           /* workers that run as the owner's user take everybody's jobs */
 	bool privacy_open;               /* every person with a role sees all runs */
 	struct people people;            /* users who may connect, besides the master's own */
 	const char *listen;              /* TCP addresses to listen on, separated by commas; NULL or empty: none */

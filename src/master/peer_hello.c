@@ -109,8 +109,8 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 }
 
 /*
- * Could a job of this worker use the owner's socket? It could if it runs as the master's user on the master's machine. The
- * socket knows the user of a local worker; a worker that came over TLS says its machine and user.
+ * Could a job of this worker use the owner's socket? It could if the worker runs as the master's user on the master's machine.
+ * The kernel tells the user of a local worker; a worker that came over TLS tells its machine and user itself.
  */
 static bool takes_owners_only(const struct peer_session *session, const struct msg_hello *msg)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Answers with jobs as they were submitted: of a run, from the store, or of a schedule, from memory. Variables of jobs
- * may hold secrets, so only the person who submitted the graph, operators and administrators see their values.
+ * Answers queries for jobs as they were submitted. Jobs of a run come from the store, those of a schedule from memory.
+ * Variables may hold secrets, so only the person who submitted the graph, operators and administrators see their values.
  */
 #include "master/history.h"
 
 #include "master/sight.h"
 #include "proto/frame.h"
 
-#define SPECS_BYTES (512u << 10)         /* most bytes of jobs in an answer, beyond its first job */
+#define SPECS_BYTES (512u << 10)         /* most bytes of jobs in an answer; a single larger job is sent alone */
 
 struct specs_source {
-	const struct rec_graph_part *whole;      /* what the run or schedule has, apart from its jobs */
+	const struct rec_graph_part *whole;      /* the fields that all parts of the answer share */
 	bool masked;
 	uint64_t cursor;                 /* index of the first job wanted */
-	uint64_t index;                  /* index of the next part's first job */
+	uint64_t index;                  /* index of the first job of the part that is added next */
 	size_t bytes;
 	uint64_t next;                   /* index of the first job that had no room; 0: none */
 	struct arena *arena;
@@ -105,7 +105,7 @@ static bool add_part(struct specs_source *source, struct slice body, uint64_t co
 	return false;
 }
 
-/* May the asker see the values of variables in what this person submitted? */
+/* May the asker see the values of variables in a graph that this person (owner) submitted? */
 static bool may_see(struct master *master, const struct query *query, struct slice owner)
 {
 	const struct peer_session *session = session_find(master, query->conn);

@@ -21,7 +21,7 @@ struct upload {
 	struct slice tenant;             /* the run's tenant, copied; empty: the owner's own tenant */
 	struct slice concurrency;        /* the run's concurrency group, copied */
 	struct slice context;            /* what the jobs share: a run_context record, copied; or empty */
-	struct slice revision;           /* revision of the schedule that is replaced, copied; empty: any */
+	struct slice revision;           /* revision that the replaced schedule must have, copied; empty: any */
 	struct buf schedule;             /* the run's schedule: a schedule_spec record, or empty */
 	uint64_t into;                   /* the run to which the jobs are added; 0: a new run */
 	struct slice_list parents;       /* jobs of that run on which the new ones depend; in arena */

@@ -20,14 +20,14 @@
 struct database;
 
 struct past_slot {
-	uint64_t hash;                   /* hash of the entry's table and key; here, so that a look-up reads no other entries */
+	uint64_t hash;                   /* hash of the entry's table and key; a look-up compares it before it reads an entry */
 	struct past_entry *entry;        /* NULL: the slot is free */
 };
 
 /* A cache of recently written rows by key, so that few rows must be read before they are replaced. */
 struct past {
 	struct past_slot *slots;
-	size_t of_table[TABLE_COUNT];    /* number of entries of each table */
+	size_t of_table[TABLE_COUNT];    /* number of cached rows of each table */
 	size_t count, cap;
 	struct arena arena;              /* holds the cache entries */
 	size_t bytes;

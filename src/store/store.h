@@ -29,8 +29,8 @@ int store_version(const struct store *store);            /* version of the table
 enum err store_check(struct store *store, struct error *error);
 /* Check that every acknowledged turn is present (also on read-write open). */
 /*
- * Pass all acts to the callback, the oldest first, without a check. *ret_counted: number of the act that the master counted
- * last.
+ * Pass all acts to the callback, the oldest first; their chain isn't checked. *ret_counted: the number that the master gave
+ * to its last act.
  */
 enum err store_acts(struct store *store, store_load_cb *act_cb, void *arg, uint64_t *ret_counted, struct error *error);
 enum err store_agrees(struct store *store, struct error *error);

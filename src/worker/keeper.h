@@ -235,7 +235,7 @@ void keeper_link_died(struct keeper *keeper);
 void keeper_tell_ready(struct keeper *keeper);
 void keeper_link_read(struct keeper *keeper);
 void keeper_link_flush(struct keeper *keeper);
-void keeper_link_end(struct keeper *keeper);     /* before the keeper ends in order: let the link tell the master */
+void keeper_link_end(struct keeper *keeper);     /* let the link tell the master that the worker ends; wait for it */
 void keeper_link_started(struct keeper *keeper, const struct attempt *attempt);
 void keeper_link_exited(struct keeper *keeper, const struct attempt *attempt);
 void keeper_link_stuck(struct keeper *keeper, const struct attempt *attempt);

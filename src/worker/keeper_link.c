@@ -324,7 +324,7 @@ void keeper_link_end(struct keeper *keeper)
 	ipc_put(&keeper->link, IPC_ENDING, NULL, 0);
 	if (ipc_flush(&keeper->link) != 0)
 		return;
-	/* The link ends when the master has answered, or can't be reached; what it says meanwhile is of no use. */
+	/* Wait until the link ends: the master has answered it, or can't be reached. What it sends meanwhile is dropped. */
 	while (clock_mono_ns() < until_ns) {
 		uint8_t bytes[4096];
 		int left_ms = (int)((until_ns - clock_mono_ns()) / NS_PER_MS);

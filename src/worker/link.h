@@ -132,7 +132,7 @@ struct link {
 void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
 void link_say_end(struct link *link);    /* the keeper ends in order: tell the master, then end the link */
-void link_end(struct link *link);        /* leave the loop */
+void link_end(struct link *link);        /* leave the link's event loop, so that the link ends */
 void link_beat(struct link *link); /* send a heartbeat now, because something that it reports has changed */
 void link_keeper_answered(struct link *link);            /* called when a PONG arrived from the keeper */
 

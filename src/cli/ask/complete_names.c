@@ -106,7 +106,7 @@ static bool run_fits(const struct rec_run_row *run, enum complete_of of)
 	       (run->counts.n > STATE_FAILED && run->counts.at[STATE_FAILED] > 0);
 }
 
-/* Offer the word of a state, once though several states have it. */
+/* Offer the word of a state. Several states may share a word: it is offered for the first of them only. */
 static void offer_state(struct naming *naming, int state)
 {
 	for (int before = 0; before < state; before++)
@@ -130,7 +130,10 @@ static enum err add_runs(struct naming *naming, enum complete_of of)
 			offer_run(naming, &answer.runs.at[i]);
 	if (of != COMPLETE_LIVE_RUNS)
 		offer(naming, "", slice_str("last"), "the newest run");
-	/* Words of states stand for runs or jobs, too. They are offered when one is begun: they would hide the numbers. */
+	/*
+	 * The word of a state names all jobs in it. Offer such words once a letter is typed: else they would hide the numbers
+	 * of runs.
+	 */
 	for (int state = 0; naming->completion->begun[0] >= 'A' && state < STATE_COUNT; state++)
 		offer_state(naming, state);
 	return err;
@@ -153,7 +156,7 @@ static enum err find_run(struct naming *naming, struct slice word, uint64_t *ret
 	return err;
 }
 
-/* Offer the jobs of the run whose names begin with begun, each behind front. */
+/* Offer the jobs of the run whose names begin with `begun`. Each offer is the text `front`, such as 12/, and a name. */
 static enum err add_jobs(struct naming *naming, struct slice run, const char *front, const char *begun)
 {
 	struct msg_query query = { .what = QUERY_NAMES, .job = slice_str(begun), .limit = NAMES_MAX };
@@ -185,7 +188,7 @@ static enum err add_jobs(struct naming *naming, struct slice run, const char *fr
 	return err;
 }
 
-/* Offer RUN/JOB: the run and the slash are typed already. */
+/* Complete RUN/JOB behind its slash: offer the jobs of the run that is typed before it. */
 static enum err add_jobs_behind(struct naming *naming, const char *slash)
 {
 	const char *begun = naming->completion->begun;
@@ -204,7 +207,7 @@ static void offer_address(struct naming *naming, uint64_t run, struct slice job,
 	offer(naming, front, job, help);
 }
 
-/* Offer a token by its name, and also by its id if that is being typed. */
+/* Offer a token by its name, and also by its id once a dot is typed, as ids have one. */
 static void offer_token(struct naming *naming, const struct rec_token_row *token)
 {
 	char help[LIMIT_TOKEN_ID_MAX + 1];
@@ -269,7 +272,7 @@ static void add_clusters(struct naming *naming)
 		closedir(directory);
 }
 
-/* Offer the clusters of other machines that have a name here. */
+/* Offer the names that titan cluster add gave to clusters of other machines. */
 static enum err add_remotes(struct naming *naming)
 {
 	const char **names;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the jobs of a run or schedule page by page, and puts into them what they share. */
+/* Reads the jobs of a run or schedule page by page, and gives each job the directory and variables of its context. */
 #include "cli/ask/specs.h"
 
 #include <string.h>
@@ -18,7 +18,10 @@ static bool is_named(const struct slice_list *env, struct slice entry)
 	return false;
 }
 
-/* Give a job the directory that it shares with others, and the variables if they aren't those of the whole graph. */
+/*
+ * Give a job the directory of its context if the job has none, and the context's variables that the job doesn't set.
+ * whole: the graph has the same context, so its variables are in graph.env and aren't repeated in each job.
+ */
 static void share(struct cli *cli, const struct rec_run_context *context, bool whole, struct rec_job_spec *job)
 {
 	struct slice_list env = { .n = job->env.n };
@@ -91,7 +94,7 @@ enum err cli_query_graph(struct cli *cli, uint64_t run, const char *schedule, st
 			ret->graph.tenant = part->tenant;
 			ret->graph.concurrency = part->concurrency;
 			ret->graph.max_jobs = part->max_jobs;
-			/* The schedule was replaced while its pages were read. */
+			/* Earlier parts had another revision: somebody replaced the schedule while its pages were read. */
 			if (err == ERR_NONE && i + query.cursor > 0 && !slice_eq(ret->revision, part->revision))
 				err = error_set(&cli->error, ERR_BUSY, "schedule '%s' is being changed; try again", schedule);
 			ret->revision = part->revision;

@@ -7,17 +7,18 @@
 #include "lang/spec_graph.h"
 
 struct asked_graph {
-	struct spec_graph graph;         /* of later additions, too; directories and variables that jobs share are in them */
-	struct rec_run_context context;  /* of the first submit */
+	/* all jobs, also those that were added later; each has the directory and variables of its context (see specs.c) */
+	struct spec_graph graph;
+	struct rec_run_context context;  /* context of the jobs of the first submit */
 	struct slice context_bytes;
 	struct rec_schedule_spec schedule;
-	struct slice revision;           /* of a schedule */
-	bool masked;                     /* the values of variables are missing: the asker may not see them */
+	struct slice revision;           /* revision of the schedule; empty for a run */
+	bool masked;                     /* variables have no values, because the asker may not see them */
 };
 
 /* Ask for the graph of a run, or of the schedule with this name if run is 0. */
 enum err cli_query_graph(struct cli *cli, uint64_t run, const char *schedule, struct asked_graph *ret);
-/* ERR_DENIED if values of variables are missing in it. what: such as "run 12" */
+/* Check that the graph has the values of its variables; else ERR_DENIED. what: for the error, such as "run 12". */
 enum err graph_unmasked(struct cli *cli, const struct asked_graph *asked, const char *what);
 
 #endif

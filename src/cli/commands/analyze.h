@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What titan analyze computes about a run: how long its jobs stood in each state, what its duration depended on, and what retries cost. */
+/*
+ * What titan analyze computes about a run: how long its jobs were in each state, which jobs determined the run's duration,
+ * and how much time retries took.
+ */
 #ifndef TITAN_CLI_ANALYZE_H
 #define TITAN_CLI_ANALYZE_H
 
@@ -7,7 +10,7 @@
 #include "cli/session/cli.h"
 #include "proto/message.h"
 
-/* Why a job didn't run. The order is that of the table. */
+/* Why a job didn't run. Tables list the reasons in this order. */
 enum wait_reason {
 	WAIT_DEPENDENCY, WAIT_DELAY, WAIT_RETRY, WAIT_GATE, WAIT_HOLD, WAIT_LIMIT, WAIT_POOL, WAIT_SLOTS, WAIT_START, WAIT_PERSON, WAIT_REASONS
 };
@@ -17,32 +20,34 @@ const char *wait_text(enum wait_reason reason);
 
 struct job_times {
 	struct rec_job_row row;
-	int64_t ready_ms, end_ms;        /* when all jobs that it needs had ended; when it ended, or the end of the analysis */
+	/* ready_ms: when all jobs that this one needs had ended; end_ms: when this job ended, or the end of the analysis */
+	int64_t ready_ms, end_ms;
 	int64_t waits[WAIT_REASONS];
-	int64_t ran_ms, busy_ms;         /* in all tries; busy: with a slot of a worker */
-	int64_t slack_ms;                /* how much later it could have ended without delaying the run */
-	bool seen;                       /* the history has an event of it */
-	bool pool;                       /* it asks for a pool */
+	int64_t ran_ms, busy_ms;         /* ran: time in all tries; busy: time in which the job had a slot */
+	int64_t slack_ms;                /* how much later the job could have ended without delaying the run */
+	bool seen;                       /* the history has an event of this job */
+	bool pool;                       /* the job asks for a pool */
 
-	/* while events are read */
+	/* only used while events are read */
 	enum job_state state;
-	uint32_t pending;                /* jobs that it needs and that haven't ended */
-	enum wait_reason delay;          /* why it is delayed */
+	uint32_t pending;                /* number of jobs that this one needs and that haven't ended */
+	enum wait_reason delay;          /* reason of the present state, if that is DELAYED */
 	int64_t since_ms, held_at_ms, held_ms;
-	int64_t run_held_ms, limited_ms; /* what the sums of the run were when it came into its state */
+	/* the sums of the same names in struct analysis, as they were when the job came into its present state */
+	int64_t run_held_ms, limited_ms;
 };
 
 struct analysis {
 	struct rec_run_row run;
 	uint64_t max_jobs;
-	int64_t end_ms;                  /* end of the run, or now */
+	int64_t end_ms;                  /* when the run ended; now, if the run goes on */
 	struct job_times *jobs;          /* by index */
 	size_t count;
 	uint32_t *child_start, *children;        /* the jobs that need the job with index i begin at child_start[i] */
-	struct map places;               /* from a serial number to index + 1 */
-	uint64_t unseen;                 /* jobs that have ended and of which the history has no event any more */
+	struct map places;               /* from a job's serial number to its index + 1 */
+	uint64_t unseen;                 /* number of jobs that ended and have no event in the history any more */
 
-	/* sums while events are read */
+	/* only used while events are read: how long the run was on hold, and at its limit of active jobs */
 	int64_t now_ms, run_held_ms, limited_ms;
 	uint64_t active;
 	bool run_held;
@@ -56,12 +61,12 @@ struct analysis {
 	size_t earlier_count;
 };
 
-/* analyze_times.c: take the events of the run, in order, and then close what is still open */
+/* analyze_times.c: call analyze_begin, then analyze_event for each event of the run in order, then analyze_end */
 void analyze_begin(struct analysis *analysis, struct arena *arena);
 void analyze_event(struct analysis *analysis, const struct rec_event_row *event);
 void analyze_end(struct analysis *analysis);
 
-/* analyze_path.c */
+/* analyze_path.c: find the critical path and the slack of each job */
 void analyze_path(struct analysis *analysis, struct arena *arena);
 int64_t analyze_median(int64_t *values, size_t count);   /* sorts the values; 0 if there are none */
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The critical path and the slack of jobs. A job is on the path if it ended last of those that the next one needed; its slack
- * is how much later it could have ended, with all later jobs taking as long as they did, without a later end of the run.
+ * Finds the critical path and the slack of jobs. The path ends with the job that ended last; before each job on the path
+ * stands the job that ended last of those which it needed. The slack of a job is how much later the job could have ended
+ * without delaying the end of the run, if all later jobs took as long as they did.
  */
 #include "cli/commands/analyze.h"
 
 #include <stdlib.h>
 
-/* The job that ended last of those which this one needs; count: it needs none. */
+/* Return the index of the job that ended last of those which this job needs; analysis->count: the job needs none. */
 static size_t last_need(const struct analysis *analysis, const struct job_times *job)
 {
 	size_t best = analysis->count;
@@ -47,7 +48,7 @@ static int by_end(const void *a, const void *b)
 	return one->end_ms != other->end_ms ? (one->end_ms < other->end_ms ? 1 : -1) : (one->at < other->at) - (one->at > other->at);
 }
 
-/* Go backwards in time: a job that needs another ended later, so its own slack is known already. */
+/* Take the jobs that ended last first: a child ended after the job that it needs, so the child's slack is known by then. */
 static void find_slack(struct analysis *analysis, struct arena *arena)
 {
 	struct ended *order = arena_alloc(arena, (analysis->count + 1) * sizeof(*order));
@@ -66,7 +67,7 @@ static void find_slack(struct analysis *analysis, struct arena *arena)
 
 			if (!need)
 				continue;
-			/* The child may begin when its last need ends: the others could have ended so much later. */
+			/* The child begins when its last need ends, so the other needs could have ended as late as that. */
 			slack = child->slack_ms + (child->ready_ms > need->end_ms ? child->ready_ms - need->end_ms : 0);
 			if (slack < need->slack_ms)
 				need->slack_ms = slack;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Adds up how long each job stood in each state, from the events of the run. Time in the queue is divided by what kept the
- * job there: a hold of the job or its run, the run's limit of active jobs, and else a pool or the slots of workers.
+ * Adds up how long each job was in each state, from the events of the run. Time in the queue is divided by its cause: a hold
+ * of the job or its run, the run's limit of active jobs, or else the pool that the job asks for or the slots of workers.
  */
 #include "cli/commands/analyze.h"
 
@@ -41,7 +41,7 @@ static bool is_active(enum job_state state)
 	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
 }
 
-/* Move the sums of the run to this time. */
+/* Advance to this time: add the time since the last event to the sums of the run. */
 static void advance(struct analysis *analysis, int64_t ms)
 {
 	int64_t passed = ms > analysis->now_ms ? ms - analysis->now_ms : 0;
@@ -65,7 +65,7 @@ static void held_end(struct analysis *analysis, struct job_times *job)
 	job->held_ms += analysis->now_ms > from ? analysis->now_ms - from : 0;
 }
 
-/* Divide the time in the queue that ends now. */
+/* Divide the job's time in the queue, which ends now, among its causes: hold first, then limit, then pool or slots. */
 static void queue_end(struct analysis *analysis, struct job_times *job, int64_t passed)
 {
 	int64_t hold, limit;
@@ -79,7 +79,7 @@ static void queue_end(struct analysis *analysis, struct job_times *job, int64_t 
 	job->waits[job->pool ? WAIT_POOL : WAIT_SLOTS] += passed - hold - limit;
 }
 
-/* Add the time that the job was in its present state, which ends now. */
+/* The job's present state ends now: add the time that the job was in it. */
 static void state_end(struct analysis *analysis, struct job_times *job)
 {
 	int64_t passed = analysis->now_ms > job->since_ms ? analysis->now_ms - job->since_ms : 0;
@@ -162,7 +162,7 @@ void analyze_begin(struct analysis *analysis, struct arena *arena)
 	}
 }
 
-/* Note a hold or release: of the whole run ("run 12"), or of jobs ("job 12/load"). */
+/* Note a hold or release. The act's target is the whole run ("run 12") or some of its jobs ("job 12/load"). */
 static void hold_act(struct analysis *analysis, const struct rec_act_row *act, bool hold)
 {
 	const uint8_t *slash = act->target.len > 0 ? memchr(act->target.data, '/', act->target.len) : NULL;
@@ -185,8 +185,8 @@ static void hold_act(struct analysis *analysis, const struct rec_act_row *act, b
 }
 
 /*
- * The job has ended, or goes on in another round. Jobs that need it and nothing else become ready with that, and the
- * history has no event for it.
+ * Tell the children of a job that it has ended, or that it begins another round. A child becomes ready when its last need
+ * has ended; the history has no event for that.
  */
 static void tell_children(struct analysis *analysis, size_t place, bool ended)
 {
@@ -218,7 +218,7 @@ void analyze_event(struct analysis *analysis, const struct rec_event_row *event)
 	if (!job)
 		return;
 	state_end(analysis, job);
-	/* An expression may have made it ready before all its needs had ended. */
+	/* If a need hasn't ended, a condition made the job ready. The history doesn't say when, so take this time. */
 	job->state = job_state_checked(event->from);
 	if (job->row.needs.n > 0 && job->pending > 0 && job->state == STATE_READY)
 		job->ready_ms = analysis->now_ms;
@@ -242,7 +242,7 @@ void analyze_end(struct analysis *analysis)
 		bool ended = state_terminal(job_state_checked(job->row.state));
 
 		if (ended && !job->seen) {
-			/* Without its events only the last try is known. */
+			/* The job's events were removed: its row still has the times of the last try. */
 			analysis->unseen++;
 			job->end_ms = job->row.ended_ms;
 			job->ready_ms = job->row.started_ms > 0 ? job->row.started_ms : job->row.ended_ms;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan analyze: where the time of a run went, from what the master keeps about it. */
+/* titan analyze: shows where the time of a run went, from the rows, events and tries that the master keeps. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 #include "lang/spec_graph.h"
 #include "proto/limits.h"
 
-#define COMPARED 10                      /* earlier runs of the same name to compare with */
-#define SHOWN 12                         /* most jobs that people are shown in a table */
+#define COMPARED 10                      /* number of earlier runs of the same name to compare with */
+#define SHOWN 12                         /* most rows of a table for people */
 
 /* ---- asking ---- */
 
@@ -60,7 +60,7 @@ static enum err ask_tries(struct cli *cli, struct analysis *analysis)
 			const struct rec_try_row *row = &page.tries.at[i];
 
 			if (row->outcome == OUTCOME_EXIT && row->code == 0)
-				continue;                /* the pass of a loop, or a job that somebody ran again */
+				continue;                /* not failed: a pass of a loop, or the job ran again later */
 			analysis->retries++;
 			analysis->retried_ms += row->started_ms > 0 && row->ended_ms > row->started_ms ? row->ended_ms - row->started_ms : 0;
 		}
@@ -156,7 +156,7 @@ static int64_t taken(const struct analysis *analysis)
 	return analysis->end_ms > analysis->run.submitted_ms ? analysis->end_ms - analysis->run.submitted_ms : 0;
 }
 
-/* The time of a job from when all that it needs had ended to its own end, without the time that it ran. */
+/* Return how long the job waited: the time from the end of its last need to its own end, without the time that it ran. */
 static int64_t waited(const struct job_times *job)
 {
 	int64_t all = job->end_ms > job->ready_ms ? job->end_ms - job->ready_ms : 0;
@@ -201,7 +201,7 @@ static const struct column analysis_columns[] = {
 };
 const struct table analysis_table = TABLE_OF(analysis_columns);
 
-/* A number that is left out in the row. */
+/* stands for a number that the row doesn't have */
 #define NONE INT64_MIN
 
 static void add_row(struct records *records, const char *topic, struct slice name, const int64_t values[7])
@@ -282,7 +282,7 @@ static void print_path(struct cli *cli, const struct analysis *analysis, struct 
 	size_t left = analysis->path_count > SHOWN ? analysis->path_count - SHOWN : 0;
 
 	records_begin(&records, path_columns, 4, &cli->arena);
-	/* In a long path the jobs with the largest share count; what is left out is said below. */
+	/* Of a long path, show the SHOWN jobs with the largest shares. The last line counts the jobs that aren't shown. */
 	for (size_t i = analysis->path_count; i-- > 0;) {
 		const struct job_times *job = &analysis->jobs[analysis->path[i]];
 		size_t larger = 0;
@@ -321,7 +321,7 @@ static void print_waits(struct cli *cli, const struct analysis *analysis, struct
 	print_table(cli, &records, out);
 }
 
-struct folded {                          /* the members of a fan-out, or one job */
+struct folded {                          /* a row of the table: a fan-out, or a job that isn't in one */
 	struct slice name;
 	int64_t slack_ms, waited_ms, ran_ms;
 	uint64_t count;
@@ -335,7 +335,7 @@ static int by_slack(const void *a, const void *b)
 						  (one->ran_ms < other->ran_ms) - (one->ran_ms > other->ran_ms);
 }
 
-/* Fold neighbours of one fan-out: the least slack, and the longest times. */
+/* Make one row of all members of a fan-out, which are neighbours: with their least slack and their longest times. */
 static size_t fold(struct cli *cli, const struct analysis *analysis, struct folded **ret)
 {
 	struct folded *list = arena_zalloc(&cli->arena, analysis->count + 1, sizeof(*list)), *last = NULL;

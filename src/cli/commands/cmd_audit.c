@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan audit: the chain of acts. Each act has a hash over itself and over the hash of the act before it, so a changed,
- * missing, inserted or moved act breaks the chain. Whoever can write the store can also make the whole chain anew; a hash of
- * the newest act (the head) that was kept elsewhere shows that, too.
+ * titan audit: checks and exports the chain of acts. Each act has a hash over itself and over the hash of the act before it,
+ * so a changed, missing, inserted or moved act breaks the chain. A person who can write the store could also compute all
+ * hashes anew. To notice that, keep a hash of the newest act (the head) elsewhere and give it to --head.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 #include "store/store.h"
 #include "store/tables.h"
 
-#define PORTION 1000                     /* acts that are exported at once */
+#define PORTION 1000                     /* acts that are printed together */
 
 static const struct column audit_columns[] = {
 	{ "act", "newest act", true },
@@ -55,10 +55,10 @@ const struct table audit_act_table = TABLE_OF(audit_act_columns);
 struct walk {                            /* a walk through all acts, the oldest first */
 	struct cli *cli;
 	uint64_t first, last, count;
-	uint8_t head[SHA256_SIZE];       /* of the last act */
+	uint8_t head[SHA256_SIZE];       /* hash of the last act */
 	const char *wanted;              /* a hash that was kept elsewhere; NULL: none */
-	bool found;                      /* an act has the hash that is wanted */
-	/* export: */
+	bool found;                      /* an act has the wanted hash */
+	/* only for titan audit export */
 	bool exports;
 	int64_t since_ms;
 	struct printing printing;
@@ -97,7 +97,7 @@ static void number_or_none(struct records *records, int64_t number)
 		records_none(records);
 }
 
-/* Of a submit the key is 16 bytes that the client made, of other acts the id of a token. */
+/* Add the act's key. A submit may have a submit key of 16 bytes, shown as hex; other acts have the id of a token. */
 static void add_key(struct records *records, const struct row_act *act)
 {
 	bool bytes = act->key_id.len == 16 && slice_eq(act->verb, slice_str("submit"));
@@ -173,7 +173,7 @@ static enum err walk_store(struct walk *walk, const char *path)
 	return err;
 }
 
-/* The master keeps its store to itself: walk through a copy. */
+/* Let the master write a backup, and walk through that: no other process may open the store of a running master. */
 static enum err walk_copy(struct walk *walk)
 {
 	struct cli *cli = walk->cli;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan diff: what differs between two runs. As with diff(1) the exit status says whether anything does. */
+/* titan diff: shows how two runs differ. As with diff(1), exit status 0 means that they don't; durations don't count. */
 #include <inttypes.h>
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #include "cli/session/output.h"
 #include "cli/show/records.h"
 
-#define DIFFERENT 1                      /* exit status */
+#define DIFFERENT 1                      /* exit status if the runs differ */
 
 static const char *const kinds[DIFF_KINDS] = {
 	[DIFF_RUN] = "run", [DIFF_JOB] = "job", [DIFF_SETTING] = "setting", [DIFF_VARIABLE] = "variable", [DIFF_RESULT] = "result",
@@ -76,7 +76,7 @@ static size_t fold(struct diff_list *list)
 		bool member = stem.len < entry.name.len;
 		size_t at = kept;
 
-		/* Lines that it may join belong to the same fan-out, so they are the last ones. */
+		/* An entry joins only lines of its own fan-out. Those are the last lines: they begin at start. */
 		if (kept > 0 && !(member && slice_eq(stem_of(list->at[kept - 1].name), stem)))
 			start = kept;
 		for (size_t k = start; k < kept && member && at == kept; k++)

@@ -106,7 +106,7 @@ static enum err check_options(struct cli *cli, const char *line)
 	return records_check(&records, &cli->out, &cli->error);
 }
 
-/* Read the graph of a file or of a line. text: must live as long as the pipeline. */
+/* Read the graph from the one-line form or, if line is NULL, from a file, whose text must live as long as the pipeline. */
 static enum err read_pipeline(struct cli *cli, const char *line, const char *path, struct buf *text, struct pipeline *ret)
 {
 	enum err err;

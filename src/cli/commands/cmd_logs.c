@@ -83,7 +83,7 @@ static enum err is_one(struct cli *cli, struct targets *targets, bool no_sub, bo
 		return ERR_NONE;         /* a fan-out, or no such job: the rows of the run will tell */
 	if (err == ERR_NONE && page.jobs.n == 1 && page.cursor == 0) {
 		target->job = page.jobs.at[0].name;
-		/* The output of a sub-run is that of its jobs. */
+		/* A job with a sub-run has no output itself: the jobs of the sub-run have it. */
 		*ret_one = page.jobs.at[0].child_jobs == 0 || no_sub;
 	}
 	return err;

@@ -47,7 +47,7 @@ static bool worker_would_change(const struct rec_worker_row *worker, enum set_ve
 	case SET_RESUME:
 		return worker->standing != STANDING_NONE;
 	default:
-		return worker->state == WORKER_LOST || worker->state == WORKER_ENDED;     /* rm */
+		return worker->state == WORKER_LOST || worker->state == WORKER_ENDED;     /* titan worker rm */
 	}
 }
 

@@ -386,7 +386,7 @@ static int run_again(struct cli *cli, const struct run_input *input, struct slic
 	return submit(cli, FROM_AGAIN, &source, name, input->key);
 }
 
-/* Submit the graph of an earlier run as it is after a person has edited it. */
+/* Let a person edit the graph of an earlier run, and submit the edited graph. */
 static int run_edited(struct cli *cli, const struct run_input *input, struct slice name)
 {
 	struct asked_graph asked;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What differs between two runs. */
+/* How two runs differ: a list of differences, for titan diff. */
 #ifndef TITAN_CLI_DIFF_H
 #define TITAN_CLI_DIFF_H
 
@@ -16,11 +16,11 @@ struct diff_side {
 enum diff_kind { DIFF_RUN, DIFF_JOB, DIFF_SETTING, DIFF_VARIABLE, DIFF_RESULT, DIFF_TIME, DIFF_KINDS };
 
 struct diff_entry {
-	struct slice name;               /* of the job; empty: the run as a whole */
+	struct slice name;               /* name of the job; empty: the run as a whole */
 	enum diff_kind kind;
-	struct slice what;               /* the setting, variable or result */
-	struct slice before, after;      /* empty: there is none */
-	uint64_t count;                  /* members of a fan-out that were folded into it; 0: it isn't folded */
+	struct slice what;               /* name of the setting, variable or result that differs */
+	struct slice before, after;      /* the values in the two runs; empty: that run has none */
+	uint64_t count;                  /* members of a fan-out for which the entry stands; 0: no fan-out */
 };
 
 struct diff_list {

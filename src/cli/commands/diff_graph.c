@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Compares the specifications of two runs. Variables are named, and their values never shown: they may be secret, and a
- * difference is often sent to somebody else.
+ * Compares the specifications of two runs. The names of variables are shown and their values never are: values may be secret,
+ * and people often send such a list to somebody else.
  */
 #include "cli/commands/diff.h"
 
@@ -42,7 +42,7 @@ static const char *setting_name(const struct setting *setting)
 	return setting->yaml[0] != '\0' ? setting->yaml : setting->field;
 }
 
-/* ---- its value as text ---- */
+/* ---- the value of a setting as text ---- */
 
 static void add_list(struct buf *out, struct slice_list list, const char *between)
 {
@@ -75,7 +75,7 @@ static void add_needs(struct buf *out, const struct spec_graph *graph, const str
 	}
 }
 
-/* Write settings whose number isn't what people read. False: it is another one. */
+/* Write the value of a setting that people read in another form than it is stored in. False: this isn't such a setting. */
 static bool add_own(struct buf *out, const char *field, const struct spec_graph *graph, const struct rec_job_spec *job, struct arena *arena)
 {
 	static const char *const affinities[] = { "", "parent", "sticky" };
@@ -159,7 +159,7 @@ static struct slice name_of(struct slice entry)
 	return slice_make(entry.data, equals ? (size_t)(equals - entry.data) : entry.len);
 }
 
-/* The first entry counts, as it does for the job. */
+/* Find a variable. If the list has several entries of this name, the first one counts, as it does for the job. */
 static const struct slice *find_variable(const struct slice_list *env, struct slice name)
 {
 	for (size_t i = 0; i < env->n; i++)
@@ -209,7 +209,7 @@ static void diff_job(const struct diff_side *one, uint64_t at, const struct diff
 			diff_env(&a->env, &b->env, one->asked.masked || other->asked.masked, a->name, list);
 			continue;
 		}
-		/* Several fields may stand for one setting. */
+		/* Several fields, such as needs and triggers, are one setting for people: list it once. */
 		if (list->count > 0 && slice_eq(list->at[list->count - 1].name, a->name) && slice_eq(list->at[list->count - 1].what, slice_str(name)))
 			continue;
 		diff_add(list, a->name, DIFF_SETTING, name, value_text(setting, left, a, list->arena), value_text(setting, right, b, list->arena));

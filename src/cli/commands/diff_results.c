@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "cli/show/row_words.h"
 
-#define NOTABLE_MS 1000                  /* a time differs if it is so much more, and a fifth */
+/* Durations differ if one is longer by at least this much and by at least a fifth of the shorter one. */
+#define NOTABLE_MS 1000
 
 static struct slice span_text(int64_t ms, struct arena *arena)
 {

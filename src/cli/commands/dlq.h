@@ -6,10 +6,10 @@
 #include "cli/session/cli.h"
 #include "proto/message.h"
 
-/* Get one dead letter with the specification of its job. */
+/* Ask for the dead letter of the job RUN/JOB (target), and for the specification of that job. */
 enum err dead_letter_ask(struct cli *cli, const char *target, struct rec_dead_row *ret_dead_letter, struct rec_job_spec *ret_spec);
 
-/* dlq_edit.c: requeue JOB --edit */
+/* dlq_edit.c: titan dlq requeue JOB --edit */
 int dlq_edit(struct cli *cli);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * titan dlq requeue JOB --edit: a dead letter that runs again with other settings. The specification of a job never changes, so
- * the edited job is a run of its own. The dead letter is taken away first, and only if it is still the one that was
- * edited; if the new run is refused it is put back.
+ * titan dlq requeue JOB --edit: lets a person edit the job of a dead letter, and submits the edited job as a new run, because
+ * the specification of a job never changes. The dead letter is discarded before the submit, and only if it is still that of
+ * the round which the person edited. If the master refuses the new run, the dead letter is put back.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "cli/commands/outputs.h"
 #include "cli/session/output.h"
 
-/* Drop what ties the job to the others of its run, and the variables that only members of a fan-out have. */
+/* Remove all settings that refer to other jobs of the run, and the variables that only members of a fan-out have. */
 static void cut_loose(struct rec_job_spec *job, struct arena *arena)
 {
 	struct slice_list env = { arena_alloc(arena, (job->env.n + 1) * sizeof(struct slice)), 0 };
@@ -33,7 +33,7 @@ static void cut_loose(struct rec_job_spec *job, struct arena *arena)
 	if (stem < job->name.len) {
 		struct buf name = { 0 };
 
-		/* encode[7] becomes encode-7: only titan names the members of a fan-out. */
+		/* encode[7] becomes encode-7: only members of a fan-out can have [7] in their names. */
 		buf_add(&name, job->name.data, stem);
 		buf_add_byte(&name, '-');
 		buf_add(&name, job->name.data + stem + 1, job->name.len - stem - 2);
@@ -56,7 +56,7 @@ static enum err send(struct cli *cli, const struct rec_dead_row *letter, enum ac
 	return err;
 }
 
-/* Put the dead letter back, and report why nothing was submitted. */
+/* Put the dead letter back after a refused submit. The error stays that of the submit. */
 static enum err put_back(struct cli *cli, const struct rec_dead_row *letter)
 {
 	const struct error why = cli->error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opens an editor on a graph; what comes back is read as a pipeline file is. */
+/* Writes a graph as a pipeline, opens an editor on that text, and reads the edited text like a pipeline file. */
 #include "cli/commands/edit.h"
 
 #include <stdio.h>
@@ -45,7 +45,10 @@ static void edited_job(const void *arg, uint64_t index, struct arena *scratch, s
 	dagline_job(&edited->pipeline.dag, index, &defaults, scratch, ret_spec);
 }
 
-/* The context of the original, with the variables of the text. A directory that jobs shared is in the jobs. */
+/*
+ * Make the context of the edited jobs: the original's, with the variables of the edited text. It has no directory, because
+ * each job in the text has its directory itself.
+ */
 static struct slice make_context(struct cli *cli, const struct asked_graph *asked, const struct pipeline *pipeline)
 {
 	struct rec_run_context context = asked->context;

@@ -10,13 +10,13 @@
 struct edited_graph {
 	struct pipeline pipeline;
 	struct graph_source source;      /* for submit_graph; points into this struct */
-	struct slice name;               /* that the text must have; empty: any */
-	bool scheduled;                  /* the text must have the key schedule */
+	struct slice name;               /* name that the edited text must have; empty: any name */
+	bool scheduled;                  /* the edited text must have the key schedule */
 };
 
 /*
- * Write the graph as a pipeline, let a person edit it, and make it ready to be submitted with the directory and variables
- * of the submitter of the original. ERR_DECLINED: nothing was changed.
+ * Write the graph as a pipeline, let a person edit it, and prepare edited->source for submit_graph. The new graph keeps the
+ * context of the person who submitted the original. ERR_DECLINED: the text wasn't changed, or the editor failed.
  */
 enum err edit_graph(struct cli *cli, const struct asked_graph *asked, struct edited_graph *edited);
 

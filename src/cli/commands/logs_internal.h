@@ -37,7 +37,10 @@ int logs_many(struct cli *cli, const struct logs_options *options, const struct 
 struct line_mark {                       /* mark of the lines of one job; the owner keeps its texts */
 	uint64_t run, job, try_no;
 	struct slice name;
-	/* Of a job in a sub-run: the names of the jobs above it and its own, as build/deploy/test, and the run of the first. */
+	/*
+	 * Only of a job in a sub-run. path: the names of the jobs around this one, outermost first, and its own, such as
+	 * build/deploy/test; top: the run of the outermost job, here build.
+	 */
 	struct slice path;
 	uint64_t top;
 };

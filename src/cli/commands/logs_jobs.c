@@ -21,7 +21,7 @@ static bool is_wanted(const struct many *many, const struct rec_job_row *row)
 	return many->within != NULL;
 }
 
-/* Make the path of a row: its name behind that of the job whose sub-run it is in. */
+/* Return the path of the row's job: its name, behind the path of the job whose sub-run it is in. */
 static char *path_of(const struct many *many, const struct rec_job_row *row)
 {
 	struct buf path = { 0 };
@@ -35,11 +35,11 @@ static char *path_of(const struct many *many, const struct rec_job_row *row)
 	return text;
 }
 
-/* Note the sub-run of a job, or count it if its output isn't shown. */
+/* Note the sub-run of a job so that its logs are read; with follow or no_sub only count it, because they aren't shown. */
 static void take_sub(struct many *many, const struct rec_job_row *row)
 {
 	if (row->child == 0)
-		return;                  /* it hasn't begun */
+		return;                  /* the sub-run hasn't begun */
 	if (many->options->follow || many->options->no_sub) {
 		many->subruns++;
 		return;

@@ -139,7 +139,7 @@ static enum err read_jobs(struct many *many, uint64_t run)
 	return err == ERR_NONE && many->options->try_no != 0 ? many_take_tries(many, run) : err;
 }
 
-/* Read the jobs of the sub-runs found so far, and of the sub-runs in them. A sub-run that was pruned has none. */
+/* Read the jobs of all sub-runs that were found, and of the sub-runs inside those. A sub-run that was pruned is skipped. */
 static enum err read_subs(struct many *many)
 {
 	while (many->subs_read < many->sub_count) {

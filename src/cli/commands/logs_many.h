@@ -16,7 +16,7 @@ struct logged_job {                      /* a job whose output is wanted */
 	uint64_t run, job, epoch, round, pass, tries, out_bytes;
 	int64_t started_ms, ended_ms;
 	char *name;
-	char *path;                      /* of a job in a sub-run, as in struct line_mark; else NULL */
+	char *path;                      /* as in struct line_mark; NULL: the job isn't in a sub-run */
 	uint64_t top;
 	bool over;                       /* the job's latest attempt has ended */
 	struct attempt_log *log;         /* log of that attempt; NULL: no output yet, or all of it was read */
@@ -35,7 +35,7 @@ struct attempt_log {
 
 struct sub_logs {                        /* a sub-run whose logs are wanted */
 	uint64_t run, top;
-	char *path;                      /* of the job whose work it is */
+	char *path;                      /* path of the job whose work the sub-run is */
 };
 
 struct many {
@@ -52,7 +52,7 @@ struct many {
 	/* numbers of jobs whose logs are gone, of jobs that are sub-runs, and of all jobs seen */
 	uint64_t pruned, subruns, seen;
 	int64_t pruned_ms, run_ended_ms;
-	struct sub_logs *subs;           /* found so far, of which this many were read */
+	struct sub_logs *subs;           /* sub-runs that were found; the jobs of the first subs_read were read */
 	size_t sub_count, sub_room, subs_read;
 	const struct sub_logs *within;   /* the sub-run whose rows are being read; NULL: a run that was named */
 	bool known;                      /* all rows of the subscription's first snapshot have come */

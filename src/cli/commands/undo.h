@@ -15,7 +15,7 @@ struct undo {
 	struct slice name;               /* name of the job or fan-out, empty for a whole run; or name of the object */
 	struct msg_set set;              /* the inverse of an act on an object */
 	struct msg_act step;             /* the inverse of an act on a run or its jobs */
-	uint64_t letters;                /* dead letters that a discard took away; 0: it is another act */
+	uint64_t letters;                /* number of dead letters that a discard took away; 0: another act */
 };
 
 struct undo_values {                     /* the hold or priority of each job of the target, in the order of jobs */
@@ -30,14 +30,14 @@ enum err undo_read(const struct rec_act_row *act, struct undo *ret, struct error
 bool undo_read_values(struct slice text, bool priority, size_t job_count, struct arena *arena, struct undo_values *ret);
 
 /*
- * Write the values of jobs as the words of an act do: "held", "50" or "50*3 70". These are what the master compares with
- * the state at the time of the inverse.
+ * Write the hold or priority of jobs in the words of an act: "held", "50" or "50*3 70". When the master gets the inverse, it
+ * compares these words with the state that the jobs have then.
  */
 void undo_write_values(const struct rec_job_row *jobs, size_t count, bool priority, struct buf *out);
 
 /*
- * Compare the target's present state with the state after the act, and make the inverse. It names the state that was
- * found here, so the master refuses it if the target is changed in between.
+ * Compare the target's present state with the state after the act, and make the inverse. The inverse names the state that
+ * was found here, so the master refuses it if somebody changes the target in between.
  */
 enum err undo_check(struct cli *cli, struct undo *undo);
 

@@ -29,7 +29,7 @@ static enum err check_run(struct cli *cli, struct undo *undo, const struct rec_r
 	return ERR_NONE;
 }
 
-/* Take the jobs that the act was about. */
+/* Ask for the jobs of the run, and keep those that the act was about. */
 static enum err ask_named(struct cli *cli, const struct undo *undo, struct rec_job_row **ret, size_t *ret_count)
 {
 	const struct selector selector = { .run = undo->run, .job = undo->name };
@@ -93,7 +93,7 @@ static enum err check_jobs(struct cli *cli, struct undo *undo, bool priority)
 	return ERR_NONE;
 }
 
-/* Are as many of the jobs without their dead letter as the discard took away? */
+/* Check that as many jobs lack their dead letter as the discard took away, and make the inverse. */
 static enum err check_letters(struct cli *cli, struct undo *undo)
 {
 	struct rec_job_row *jobs;
@@ -151,7 +151,7 @@ static void object_words(const struct msg_set *set, const struct msg_snapshot *p
 	}
 }
 
-/* What must still be true when the inverse is done. Of a schedule and of a lock the first words, up to a comma. */
+/* Return the words of the state that the inverse requires. Of a schedule or lock only those before the first comma count. */
 static struct slice expected(const struct undo *undo)
 {
 	struct slice words = undo->act->after;

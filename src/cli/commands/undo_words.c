@@ -105,7 +105,7 @@ void undo_write_values(const struct rec_job_row *jobs, size_t count, bool priori
 	}
 }
 
-/* Read how many dead letters a state names: "3 failed, 2 dead letters". */
+/* Read the number of dead letters in the words of a state, such as "3 failed, 2 dead letters"; 0: there is none. */
 static uint64_t read_letters(struct slice text)
 {
 	const uint8_t *at = text.len > 0 ? memmem(text.data, text.len, " dead letter", 12) : NULL;

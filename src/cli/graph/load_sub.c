@@ -148,7 +148,7 @@ static enum err load_all(struct cli *cli, const struct sub_link *link, struct da
 	for (size_t i = 0; i < dag->node_count && err == ERR_NONE; i++) {
 		struct dag_node *node = dag->nodes[i];
 
-		/* A graph that is written inside its job is there already, but may name files. */
+		/* A graph that is written inside its job is parsed already, but its own jobs may name files. */
 		if (node->sub_count > 0)
 			err = load_all(cli, link, &node->subs[0].dag);
 		else if (node->sub_path.len > 0 && !node->sub_guessed)

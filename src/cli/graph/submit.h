@@ -14,7 +14,7 @@ struct graph_source {
 	struct slice context;            /* run_context record for all jobs; or empty */
 	struct slice concurrency; /* concurrency group that counts this run, as NAME or NAME=LIMIT; empty: none */
 	const struct rec_schedule_spec *schedule;        /* schedule to add; NULL: start a run now */
-	struct slice revision;           /* revision of the schedule to replace; empty: any, or a new one */
+	struct slice revision;           /* revision that the schedule must have now; empty: any, or none yet */
 	uint64_t into;                   /* number of the run to which the jobs are added; 0: start a new run */
 	/* existing jobs of that run that new jobs need: index count + i in needs means parents[i] */
 	struct slice_list parents;

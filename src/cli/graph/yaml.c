@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a graph as a pipeline, reads that again, and compares: what is printed means what was asked for, or it is refused. */
+/* Writes a graph as a pipeline, reads the text again and compares the two graphs. If they differ, the graph is refused. */
 #include "cli/graph/yaml.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static enum err refuse(struct cli *cli, const char *what)
 	return error_set(&cli->error, ERR_INVALID, "this graph can't be written as a pipeline: %s", what);
 }
 
-/* Name the first setting in which the job that was read differs. */
+/* Refuse the graph because a job differs after it was written and read. The error names the first setting that differs. */
 static enum err refuse_job(struct cli *cli, struct slice name, const bool *differs)
 {
 	const char *key = "";

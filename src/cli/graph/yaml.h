@@ -6,7 +6,7 @@
 #include "cli/session/cli.h"
 #include "lang/spec_graph.h"
 
-/* Write the graph as a pipeline that means the same. Otherwise the error names the first job that no pipeline can have. */
+/* Write the graph as a pipeline that means the same. ERR_INVALID: no pipeline does; the error says what can't be written. */
 enum err graph_yaml(struct cli *cli, const struct spec_graph *graph, struct buf *out);
 
 #endif

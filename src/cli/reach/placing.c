@@ -12,7 +12,8 @@
 #include "cli/session/output.h"
 
 #define AT_ONCE  8                       /* most logins at once: sshd refuses more than ten */
-#define QUIET_LOOKS 5                    /* at the first of them a job may be on its way to the worker */
+/* Queries in a row that find no prefetched job at the old worker: during the first ones, a job may be on its way to it. */
+#define QUIET_LOOKS 5
 #define LOOK_NS  (100 * NS_PER_MS)       /* time between two queries of whether the workers are connected */
 
 struct placing *placings_add(struct placings *placings)
@@ -121,7 +122,7 @@ enum err placings_drain(struct placings *placings, struct placing *placing)
 			if (row->state != WORKER_UP || !slice_eq(row->name, slice_str(placing->machine.name)))
 				continue;
 			placing->old_pid = row->pid;
-			/* A worker that a person cordoned or drained gets no jobs, and stays so. */
+			/* A worker that a person cordoned or drained gets no new jobs anyway, and must stay so. */
 			placing->drained = row->standing == STANDING_NONE;
 		}
 		query.cursor = page.cursor;
@@ -130,8 +131,8 @@ enum err placings_drain(struct placings *placings, struct placing *placing)
 }
 
 /*
- * Start the new worker once the old one has given back its prefetched jobs. They would be lost with the old keeper, and a job
- * with mode: once would then be in state unknown. Running jobs run on.
+ * Start the new worker once the old one has given back its prefetched jobs. Those would be lost with the old keeper, and a
+ * prefetched job with mode: once would end in state unknown. Running jobs go on.
  */
 static void look_at_drained(struct placings *placings, struct placing *placing, const struct rec_worker_row *row)
 {

@@ -17,7 +17,7 @@ enum placing_step {
 	PLACING_ALONE, /* step: try the login as the master will make it, without the person's ssh agent */
 	PLACING_LOOK,                    /* step: look whether the program is there, and whether the worker runs */
 	PLACING_COPY,
-	PLACING_DRAIN,                   /* step: the running worker gives back the jobs that it hasn't started */
+	PLACING_DRAIN,                   /* step: wait until the old worker has given back its prefetched jobs */
 	PLACING_START,
 	PLACING_UP,                      /* step: the worker was started; wait until it is connected */
 	PLACING_ACT,                     /* a single step, for acts on workers that exist: run one command */
@@ -30,8 +30,8 @@ struct placing {
 	bool changed_settings;           /* the worker was added before with other settings */
 	uint64_t old_pid;                /* pid of the keeper that is to be replaced; 0: none is connected */
 	bool was_stopped;
-	bool drained;                    /* the worker was drained for this, so it must be resumed */
-	unsigned quiet_looks;            /* queries in a row at which the running worker had no prefetched job */
+	bool drained;                    /* this placing drained the worker, so it must resume it */
+	unsigned quiet_looks;            /* queries in a row at which the old worker had no prefetched job */
 	bool restart;                    /* start the worker again, even if nothing has changed */
 	const char *act;                 /* PLACING_ACT: the verb that far runs on the machine */
 	enum placing_step step;
@@ -67,8 +67,8 @@ enum err placings_run(struct placings *placings);
 void placings_free(struct placings *placings);
 
 /*
- * Drain the worker that is to be replaced, if it is connected and gets jobs. Also notes its keeper, to recognize the new one
- * later.
+ * Drain the worker that is to be replaced, if it is connected and no person has cordoned or drained it. Also notes the pid of
+ * its keeper (old_pid), to recognize the new keeper later.
  */
 enum err placings_drain(struct placings *placings, struct placing *placing);
 /* Let the worker get jobs again. */

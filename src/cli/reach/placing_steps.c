@@ -272,7 +272,7 @@ void placing_start(struct placings *placings, struct placing *placing)
 /* Start the worker; if an older one is connected, drain it first. */
 static void replace(struct placings *placings, struct placing *placing)
 {
-	/* Before a copy, nothing on the machine could tell whether the worker runs; the master can. */
+	/* A new worker replaces none. Else ask the master: before the copy the machine may have no program that can tell. */
 	if (!placing->known) {
 		placing_start(placings, placing);
 		return;

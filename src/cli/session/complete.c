@@ -280,7 +280,7 @@ static void complete_value(const struct option_info *option, struct completion *
 {
 	const char *comma = strrchr(ret->begun, ',');
 
-	/* Of a list such as a,b the last word is completed. */
+	/* In a list such as a,b complete the word after the last comma. */
 	if (comma && strstr(option->argument, ",...")) {
 		ret->front = ret->begun - ret->front_len;
 		ret->front_len += (size_t)(comma + 1 - ret->begun);
@@ -349,7 +349,7 @@ static void complete_argument(const struct typed *typed, struct completion *ret)
 		offer_topics(ret);
 	if (command->id == COMMAND_config)
 		offer_settings(ret);
-	/* The name of something new isn't there to be offered. */
+	/* After `add` comes a name that doesn't exist yet, so none is offered. */
 	if ((command->id == COMMAND_token || command->id == COMMAND_cluster) && typed->count > 0 && strcmp(typed->arguments[0], "add") == 0)
 		return;
 	if (command->id == COMMAND_schedule && typed->count == 1 && strcmp(typed->arguments[0], "add") == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The file is in a directory of its own, which only this user can enter: an editor also puts its backups there. Both go
- * when the editor has ended, however that was.
+ * Opens an editor on a file with the text. The file is in a directory of its own, which only this user can enter, because an
+ * editor may put backups beside the file. The directory is removed when the editor has ended, also if the editor failed.
  */
 #include "cli/session/editor.h"
 
@@ -61,7 +61,7 @@ static enum err make_file(struct cli *cli, const char *name, struct slice text, 
 	return write_file(cli, ret, text);
 }
 
-/* With what an editor may have left in the directory, such as backups. */
+/* Remove the directory with the file and all that the editor left there, such as backups. */
 static void remove_file(const struct edited *edited)
 {
 	if (edited->directory[0] != '\0')
@@ -69,8 +69,8 @@ static void remove_file(const struct edited *edited)
 }
 
 /*
- * In the new process: the editor alone is executed without a shell. If the variable has options, a shell splits them, as
- * git does; the file's name is an argument and never part of its script.
+ * In the new process: execute the editor. An editor that is named without options is executed directly. Otherwise a shell
+ * splits the options, as git does; the path of the file is an argument of that shell and never part of its script.
  */
 static void run_editor(const char *editor, const char *path)
 {
@@ -95,7 +95,7 @@ static enum err open_editor(struct cli *cli, const struct edited *edited)
 	int status;
 	pid_t pid;
 
-	/* Ctrl-C is for the editor. */
+	/* Ctrl-C is for the editor: titan ignores it until the editor has ended. */
 	sigaction(SIGINT, &ignore, &interrupt);
 	sigaction(SIGQUIT, &ignore, &quit);
 	pid = fork();
@@ -128,7 +128,7 @@ static enum err read_file(struct cli *cli, const struct edited *edited, struct s
 	return err == 0 ? ERR_NONE : error_system(&cli->error, -err, "can't read %s after the editor has ended", edited->path);
 }
 
-/* One round: edit, compare, check. */
+/* Let the person edit the file once, and check the text. *ret_again: the check refused the changed text. */
 static enum err edit_once(struct cli *cli, const struct edited *edited, struct slice original, editor_check *check_cb, void *arg, bool *ret_again)
 {
 	struct slice text;

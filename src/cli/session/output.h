@@ -35,7 +35,7 @@ void load_explain(struct cli *cli, struct slice text, const char *source, const 
 enum err cli_refuse_in_job(struct cli *cli, const char *may_not, const char *next);
 /* Ask a yes-or-no question. -y counts as yes. ERR_USAGE: nobody can be asked; ERR_DECLINED: the answer was no. */
 enum err cli_confirm(struct cli *cli, const char *question);
-/* Print the error and ask whether to do this. False: no, or nobody can be asked; then the error isn't printed yet. */
+/* Print cli->error, then ask the question. False: the answer was no, or nobody can be asked; then nothing was printed. */
 bool cli_offer(struct cli *cli, const char *question);
 /* Print a note that the data is from the memory of a master that can't write to its store. */
 void cli_note_stuck(struct cli *cli);

@@ -36,7 +36,7 @@ enum complete_of {
 	COMPLETE_NONE, COMPLETE_FILES, COMPLETE_DIRECTORIES, COMPLETE_CLUSTERS, COMPLETE_REMOTES,
 	COMPLETE_RUNS, COMPLETE_LIVE_RUNS, COMPLETE_FAILED_RUNS, COMPLETE_GATES, COMPLETE_DEAD, COMPLETE_WORKERS,
 	COMPLETE_POOLS, COMPLETE_SCHEDULES, COMPLETE_LOCKS, COMPLETE_GROUPS, COMPLETE_TENANTS, COMPLETE_TOKENS,
-	COMPLETE_JOBS, /* names of jobs of the run in about */
+	COMPLETE_JOBS, /* names of the jobs of the run that completion.about names */
 };
 
 struct completion {
@@ -46,7 +46,7 @@ struct completion {
 	const char *begun;               /* the part of the last word to complete; points into the words given */
 	const char *front;               /* text before the completed part in the same word, such as --file= */
 	size_t front_len;
-	const char *about;               /* RUN or RUN/JOB, the command's first argument; NULL: not typed yet */
+	const char *about;               /* the command's first argument, RUN or RUN/JOB; NULL: not typed yet */
 	const char *cluster;             /* the cluster that the words name; NULL: none */
 };
 

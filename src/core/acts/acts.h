@@ -12,8 +12,8 @@
 /* acts.c */
 void acts_before(struct core *core, const struct core_input *input);
 /*
- * After acts_before: is the target in the state that the sender of the request expects? The words of the state must begin
- * with those of the request, up to a comma or the end.
+ * Check that the target is in the state that the sender of the request expects; call acts_before first. The words of the
+ * target's state must be the expected words, or begin with them and go on with a comma.
  */
 enum err acts_expected(const struct core *core, const struct core_input *input, struct error *error);
 /* Record the act after its step. changed: what the step returned. */

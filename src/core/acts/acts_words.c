@@ -277,7 +277,7 @@ static void object_words(const struct core *core, const struct input_set *input,
 			if (slice_eq(slice_str(core->pools[i]->name), name))
 				ADD_WORD(out, words_pool_state, core->pools[i]->state);
 		if (out->len == 0)
-			buf_add_str(out, "active"); /* nobody has set it */
+			buf_add_str(out, "active"); /* the state of a pool that nobody has set */
 		return;
 	case OBJECT_TENANT:
 		tenant = tenant_find(core, name);

@@ -12,7 +12,7 @@
 
 /* --- priority --- */
 
-/* Check that there is a value for each job; the run may have got further jobs since the sender looked. */
+/* Check that each job of the target has a valid value. Jobs may have been added since the sender of the act looked. */
 static enum err each_fits(const struct input_act *act, const struct target *target, uint64_t most, struct error *error)
 {
 	if (act->each.n != target->count)
@@ -54,7 +54,10 @@ static enum err act_hold(struct core *core, const struct input_act *act, const s
 	return ERR_NONE;
 }
 
-/* A discard may name the round of the one job that it is about: a later dead letter is another one. */
+/*
+ * Is the act about the target's present round? A discard of one job may have the job's round + 1 as value, so that it doesn't
+ * discard the dead letter of a later round. Value 0: any round.
+ */
 static bool act_is_of_round(const struct input_act *act, const struct target *target)
 {
 	return act->value == 0 || (target->count == 1 && target_job(target, 0)->round + UINT64_C(1) == act->value);
@@ -139,8 +142,8 @@ bool reopen_load(struct core *core, const struct core_input *input)
 	struct error error = { 0 };
 
 	/*
-	 * Somebody else may have reopened the run first. Then the run in memory is newer than the rows that were
-	 * read.
+	 * Somebody else may have reopened the run first. Then the run is in memory, and newer than the rows of this
+	 * request.
 	 */
 	if (run_find(core, reopen->act.run) || (reopen_refused(core, reopen->act.run, &error) == ERR_NONE &&
 	    run_load_ended(core, reopen->rows, reopen->row_count, &error) == ERR_NONE))

@@ -203,9 +203,9 @@ uint64_t dead_discard(struct core *core, const struct target *target)
 	return changed;
 }
 
-/* ---- letters that come back ---- */
+/* ---- dead letters that are put back ---- */
 
-/* Return the event that ended the job, as far as its row still says. */
+/* Return the event that ended the job, as far as the job still tells it. */
 static enum job_event end_event(const struct job *job, const struct rec_job_spec *spec)
 {
 	if (job->stop_cause != 0)
@@ -227,7 +227,7 @@ enum err dead_reinstate(struct core *core, const struct input_act *act, const st
 
 	for (uint32_t i = 0; i < target->count; i++)
 		count += was_discarded(target_job(target, i));
-	/* Others may have been discarded before or after, and jobs may have run again: then nobody knows which are meant. */
+	/* After other discards, or if jobs ran again, the count differs. Then nobody knows which letters are meant. */
 	if (count != act->value)
 		return error_set(error, ERR_CHANGED, "%llu of these jobs failed and have no dead letter, not %llu", (unsigned long long)count,
 				 (unsigned long long)act->value);

@@ -34,7 +34,7 @@ void bad_end_enter(struct core *core, struct job *job, enum job_event event);
 void bad_end_leave(struct core *core, struct job *job);
 /* Discard the target's dead letters; returns how many. */
 uint64_t dead_discard(struct core *core, const struct target *target);
-/* Write dead letters again that were discarded. ERR_CHANGED: those of other jobs than so many (act->value) are missing. */
+/* Put back all discarded dead letters of the target's jobs. ERR_CHANGED: there aren't exactly act->value of them. */
 enum err dead_reinstate(struct core *core, const struct input_act *act, const struct target *target, uint64_t *ret_changed, struct error *error);
 
 /* ending.c: final and `always` jobs of runs that were told to end */

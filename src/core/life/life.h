@@ -7,7 +7,7 @@
 #include "core/state.h"
 
 /* act.c */
-/* Load the run that the request is about, which comes with its rows. False: that was refused, and the sender told. */
+/* Load the run that the request is about from the rows in the request. False: an error was sent to the sender instead. */
 bool reopen_load(struct core *core, const struct core_input *input);
 uint64_t reopen_step(struct core *core, const struct core_input *input);
 uint64_t act_step(struct core *core, const struct core_input *input);

@@ -14,8 +14,9 @@
 #include "core/rows/durable.h"
 
 /*
- * Is this another life of a worker whose present one is connected, and was heard within its lease? Then two processes have
- * the same name and key, and the first one keeps its jobs. The same life on another connection replaces its older connection.
+ * Is this another process (instance) of a worker that is connected and was heard within its lease? Two processes then have
+ * the same name and key, and the connected one keeps its jobs. A new connection of the same instance isn't refused: it
+ * replaces the older connection.
  */
 static bool is_second_life(const struct core *core, const struct worker *worker, struct slice instance)
 {

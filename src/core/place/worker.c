@@ -159,7 +159,10 @@ enum worker_state worker_shown(const struct worker *worker)
 	return worker->ended && worker->state != WORKER_UP && worker->held_count == 0 ? WORKER_ENDED : worker->state;
 }
 
-/* It stays up until its connection is closed. The row says that it ended, so a restarted master knows it, too. */
+/*
+ * Record that the worker ends, and give it no more jobs. It stays up until its connection is closed. The worker's row says
+ * that it ended, so a restarted master knows that, too.
+ */
 void worker_says_end(struct core *core, struct worker *worker)
 {
 	if (worker->ended)

@@ -33,7 +33,7 @@ void schedule_drop(struct core *core, size_t at);
 void schedule_parts_release(struct schedule *schedule);
 void schedule_row_put(struct core *core, const struct schedule *schedule);
 void schedule_parts_rows(struct core *core, const struct schedule *schedule, size_t count, bool deleted);
-/* The digest of the graph and times that were put last. */
+/* Return the schedule's revision: the digest of the request that last set its graph and times. */
 struct slice schedule_revision(const struct schedule *schedule);
 /* The schedule's next time after wall_ms; 0: none. */
 int64_t schedule_next_after(const struct schedule *schedule, int64_t wall_ms);

@@ -247,7 +247,7 @@ bool view_schedule_graph(const struct core *core, struct slice name, struct view
 
 struct slice schedule_revision(const struct schedule *schedule)
 {
-	/* A schedule of an older version has no digest until somebody replaces it. */
+	/* A schedule that an older titan stored has a digest of zeros until somebody replaces the schedule. */
 	return slice_make(schedule->digest, sizeof(schedule->digest));
 }
 

@@ -31,7 +31,7 @@ void schedule_keep_key(struct core *core, struct schedule *schedule, const uint8
 	key_add(core, id, digest, 0, 0);
 }
 
-/* Refuse to replace another graph than the one that the person was shown. */
+/* Refuse to replace the schedule if it has changed since it was shown to the person. */
 static enum err revision_check(const struct schedule *schedule, const struct input_submit *submit, struct error *error)
 {
 	int len = (int)submit->name.len;

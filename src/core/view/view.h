@@ -84,9 +84,9 @@ uint64_t view_worker_after(const struct core *core, uint64_t worker);
 /* Schedules in no particular order; count `at` from 0 until false. The row has at most `most` next times. */
 bool view_schedule(const struct core *core, size_t at, size_t most, struct arena *arena, struct rec_schedule_row *ret_row);
 
-struct view_schedule_graph {             /* the graph that a schedule begins, and what its runs have */
+struct view_schedule_graph {             /* the graph that a schedule submits, and the settings of its runs */
 	struct slice owner, tenant, concurrency, context;
-	struct slice revision;           /* changes with every other graph or time that replaces this one */
+	struct slice revision;           /* changes when the graph or times of the schedule are replaced */
 	struct rec_schedule_spec spec;
 	uint64_t max_jobs;
 	const struct graph_part *parts;
