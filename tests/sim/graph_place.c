@@ -117,8 +117,8 @@ void graph_groups(struct rand_state *rand, struct sim_graph *graph)
 }
 
 /*
- * Half of the runs are a stranger's. The jobs say so, too, as the oracle knows a job by its specification. Jobs that are added
- * to a run, and sub-runs, have its owner.
+ * Let half of the runs belong to a stranger. The descriptions of their jobs say so, too, because the oracle knows a job only by
+ * its specification. Sub-runs, and jobs that are added to a run, have the owner of that run.
  */
 void graph_strangers(struct rand_state *rand, struct sim_graph *graph)
 {

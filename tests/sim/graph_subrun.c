@@ -25,7 +25,7 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 		return;
 	/* No concurrency groups inside a sub-run: it could wait for the group place of the run that waits for it. */
 	features &= ~(UINT64_C(1) << FEATURE_concurrency | UINT64_C(1) << FEATURE_run_concurrency);
-	/* A sub-run has the owner of the run around it. */
+	/* A sub-run has the owner of the run around it: it has strangers' jobs only if that run has. */
 	if (!graph->stranger)
 		features &= ~(UINT64_C(1) << FEATURE_strangers);
 	graph->subs = arena_zalloc(&graph->arena, graph->count, sizeof(struct sim_graph *));

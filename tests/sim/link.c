@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-#define GOODBYE_PERMILLE 5                /* heartbeats that say that the worker ends */
+#define GOODBYE_PERMILLE 5                /* heartbeats in 1000 that say that the worker ends */
 
 static struct link_item *item_of(struct sim_link *link, uint64_t job, uint64_t epoch)
 {
@@ -195,7 +195,7 @@ void link_receive(struct sim_world *world, struct sim_worker *worker, struct eve
 	case OP_HEARTBEAT:
 		if (worker->welcomed)
 			lease_to_keeper(world, worker, message->sent_ns);
-		/* The worker has ended; the next beat is of one that was started again and found its jobs. */
+		/* The worker has ended. The next heartbeat comes from a worker that was started again and found its jobs. */
 		if (message->ending && worker->conn) {
 			conn_break(world, worker->conn);
 			worker->welcomed = false;

@@ -430,7 +430,7 @@ void sim_master_turn(struct sim_world *world)
 	turn->wall_offset_ms = world->wall_offset_ms;
 	core_turn_begin(master->core, turn->now, &turn->outbox);
 	master->deciding = &turn->outbox;
-	/* After a late turn the master's own pause isn't silence of the workers: as in was_deaf of src/master/turn.c. */
+	/* A late turn means that the master paused, not that workers were silent; compare was_deaf in src/master/turn.c. */
 	if (due_ns != TIME_NEVER && turn->now.mono_ns - due_ns > master->lease_ms * MS / 4)
 		core_was_deaf(master->core);
 	for (size_t i = 0; i < master->inbox_count; i++) {

@@ -35,7 +35,7 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 
 	if (hello ? event->a < worker->newest_conn : event->a != worker->conn)
 		return;
-	/* A worker that says that it ends gets no more jobs; one that was silent for this long may be lost for the master. */
+	/* A worker that says that it ends gets no more jobs. After so long a silence the master may count it as lost. */
 	if (event->what == HAPPENS_GONE || event->message->ending || (!hello && world->now_ns - worker->heard_ns >= 2 * world->master.lease_ms * MS))
 		worker->conn = 0;
 	else

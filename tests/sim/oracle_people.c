@@ -119,7 +119,7 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 		expired += row->decision.verdict == VERDICT_EXPIRED || row->decision.verdict == VERDICT_EXPIRED_APPROVED;
 		if (spec->gate_from.n > 0 && row->decision.person == SIM_PEOPLE)
 			world_fail(world, "somebody who may not decided gate %u", (unsigned)event->job);
-		/* Other people may approve every gate, so the submitter is never the only one. A stranger's run isn't theirs. */
+		/* Person 1 submits all runs but strangers' (with a description). Others may approve, so person 1 may not. */
 		if (row->decision.person == 1 && spec->description.len == 0 && row->decision.verdict == VERDICT_APPROVED)
 			world_fail(world, "who submitted gate %u approved it", (unsigned)event->job);
 		if (row->decision.self)

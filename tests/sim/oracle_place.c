@@ -32,7 +32,7 @@ static unsigned pool_index(struct slice name)
 	return i;
 }
 
-/* Is this a job of somebody else than the owner, and the worker one for the owner's jobs? */
+/* Is this a stranger's job (it has a description then), and does the worker take only jobs of the owner? */
 static bool is_strange(const struct rec_job_spec *spec, const struct sim_worker *worker)
 {
 	return spec->description.len > 0 && worker->owners_only;

@@ -42,7 +42,7 @@ TEST tail_is_the_last_lines_whatever_the_pages(void)
 	PASS();
 }
 
-/* The rig's output is of 1 January 1970. */
+/* The lines in the rig's logs are of 1 January 1970, which isn't today. */
 TEST times_of_another_day_have_its_date(void)
 {
 	rig_add_run(4, RUN_SUCCEEDED);

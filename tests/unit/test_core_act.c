@@ -75,7 +75,7 @@ TEST an_act_names_the_state_that_it_expects(void)
 	act_if(rig, ACT_PRIORITY, run, "50", 70, one);
 	ASSERT_EQ(3, rig->ok.count);
 	acts = rig->tables[TABLE_act].count;
-	/* Somebody else was faster: the inverse of the first act would take back theirs. */
+	/* Another person's act comes first: the inverse of the first act would take that back, too. */
 	rig_act(rig, ACT_PRIORITY, run, "b", 20);
 	act_if(rig, ACT_PRIORITY, run, "70", 50, one);
 	ASSERT(rig_error_says(rig, ERR_CHANGED, "'70 20 70' now"));

@@ -522,7 +522,7 @@ TEST discarded_letters_come_back(void)
 	kill_two();
 	before = *letter_of("a");
 	rig_act(rig, ACT_DISCARD, run, "a", 2);
-	ASSERT_EQ(0, rig->ok.count);     /* that would be the letter of another round */
+	ASSERT_EQ(0, rig->ok.count);     /* value 2 stands for round 1, and this letter is of round 0 */
 	rig_act(rig, ACT_DISCARD, run, "a", 1);
 	ASSERT_EQ(1, rig->ok.count);
 	rig_act(rig, ACT_REINSTATE, run, "", 2);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A worker whose jobs could do what the owner may gets only jobs of the owner; others say that they wait for another worker. */
+/* A worker whose jobs could act as the owner gets only the owner's jobs. Other jobs say that they wait for another worker. */
 #include "tests/unit/core_place.h"
 #include "tests/unit/core_why.h"
 
-/* A rig whose runs, which are ana's, belong to the master's owner or to a stranger. */
+/* Make a rig whose master has this owner; empty: none. All runs are ana's, so with another owner ana is a stranger. */
 static struct rig *rig_of(const char *owner)
 {
 	struct rig *rig = rig_new();
@@ -65,7 +65,7 @@ TEST job_of_a_stranger_waits_after_a_restart_too(void)
 	join_owners(rig, "local", 1);
 	ASSERT_STR_EQ("", holder(rig, run, "a"));
 	rig_restart(rig);
-	join(rig, "local", 1, "", "", "");       /* the same worker, as another user now */
+	join(rig, "local", 1, "", "", "");       /* the same worker, which now runs as another user */
 	ASSERT_STR_EQ("local", holder(rig, run, "a"));
 	rig_free(rig);
 	PASS();

@@ -117,7 +117,7 @@ TEST second_life_is_refused_while_the_lease_of_the_first_lives(void)
 	ASSERT_EQ(conn + 1, rig->out.frames[0].conn);
 	ASSERT(rig->out.frames[0].close);
 	ASSERT_EQ(STATE_RUNNING, rig_state(rig, 1));
-	/* The first one is gone: its name is free at once. */
+	/* The first process is gone: its name is free at once. */
 	rig_gone(rig, conn);
 	hello_of(rig, "fedcba9876543210");
 	ASSERT(rig_frames(rig, OP_WELCOME, NULL) == 1);
@@ -401,7 +401,7 @@ TEST worker_that_ended_in_order_is_ended(void)
 	say_end(rig, conn);
 	ASSERT_EQ(WORKER_UP, worker_row(rig, 1).state);
 	submit_jobs(rig, 1);
-	ASSERT_EQ(STATE_READY, rig_state(rig, 1));           /* it gets no more jobs */
+	ASSERT_EQ(STATE_READY, rig_state(rig, 1));           /* the worker gets no more jobs */
 	rig_gone(rig, conn);
 	ASSERT_EQ(WORKER_ENDED, worker_row(rig, 1).state);
 	rig_restart(rig);
@@ -415,7 +415,7 @@ TEST worker_that_ended_in_order_is_ended(void)
 	PASS();
 }
 
-/* Its jobs may still run, so whoever looks must see that nobody reaches them. */
+/* The jobs of a worker that ended may still run, so people must see that the master can't reach them. */
 TEST worker_that_ended_with_jobs_is_unreachable(void)
 {
 	struct rig *rig = rig_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Graphs written as pipelines: what is read again means the same, for every setting and any text. */
+/* A graph that is written as a pipeline and read again means the same, for every setting and any text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static enum err read_line(const char *line, struct spec_graph *ret)
 	return ERR_NONE;
 }
 
-/* "" if the graph is the same after it was written and read, else what differs. The text is in `text`. */
+/* Write the graph into `text`, read that again and compare. Return "" if both graphs are the same, else what differs. */
 static const char *round_trip(const struct spec_graph *graph)
 {
 	static char why[256];
@@ -169,7 +169,7 @@ TEST members_that_differ_share_a_template(void)
 	PASS();
 }
 
-/* Texts of characters that mean something to YAML, the shell or titan. */
+/* Write random texts of characters that mean something to YAML, the shell or titan. */
 TEST any_text_is_written(void)
 {
 	static const char *const pieces[] = { "a", " ", "\n", "\t", ":", "#", "'", "\"", "\\", "-", "{", "}", "[", "]", ",", "&", "*", "!",

@@ -188,7 +188,7 @@ static bool job_says(struct peer *worker, const struct rec_assign *job, const st
 	return peer_send(worker, OP_RELAY, &msg);
 }
 
-/* The code of the first ERROR that the master sends to the job, by way of the job's worker. */
+/* Return the code of the first ERROR that the master sends to the job through the job's worker. */
 static enum err job_error(struct peer *worker)
 {
 	struct buf heard = { 0 };

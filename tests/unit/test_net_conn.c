@@ -150,7 +150,7 @@ static bool peer_hears(struct buf *ret_bytes)
 	}
 }
 
-/* Like turn, but also read what reached the peer: transport_split.h makes small pieces, which fill a socket soon. */
+/* Like turn, but also read what reached the peer: the small pieces that transport_split.h makes fill a socket soon. */
 static void turn_hearing(struct buf *ret_bytes)
 {
 	size_t had;

@@ -31,7 +31,7 @@ struct split {
 	unsigned read_step, write_step;
 };
 
-/* Totals of all transports: bytes moved, delays, waits for the other direction, reads out of a record read ahead. */
+/* Totals of all transports: bytes moved, -EAGAINs, waits for the other direction, reads from a record that was read ahead. */
 static atomic_size_t split_moved, split_delays, split_crossings, split_held;
 
 static inline bool split_ready(const struct split *split, short events)
