@@ -133,6 +133,12 @@ static size_t find_axis(const struct write_fan *fan, const struct slice *values)
 	return SIZE_MAX;
 }
 
+/* An empty text may have no address, to which nothing can be added. */
+static struct slice part(struct slice text, size_t at, size_t len)
+{
+	return text.len > 0 ? slice_make(text.data + at, len) : text;
+}
+
 /*
  * Return the template of texts that differ: their common start and end with ${matrix.vN} between. The parts between become
  * the values of axis N, which is a new axis unless one has the same values.
@@ -146,14 +152,14 @@ static struct slice make_template(struct writer *writer, struct write_fan *fan, 
 
 	common_ends(texts, fan->count, 0, &prefix, &suffix);
 	for (uint64_t i = 0; i < fan->count; i++)
-		values[i] = slice_make(texts[i].data + prefix, texts[i].len - prefix - suffix);
+		values[i] = part(texts[i], prefix, texts[i].len - prefix - suffix);
 	axis = find_axis(fan, values);
 	if (axis == SIZE_MAX) {
 		axis = fan->axis_count++;
 		fan->axes[axis] = values;
 	}
-	start = write_escape(slice_make(texts[0].data, prefix), writer->arena, writer->dollar);
-	end = write_escape(slice_make(texts[0].data + texts[0].len - suffix, suffix), writer->arena, writer->dollar);
+	start = write_escape(part(texts[0], 0, prefix), writer->arena, writer->dollar);
+	end = write_escape(part(texts[0], texts[0].len - suffix, suffix), writer->arena, writer->dollar);
 	buf_add_slice(&text, start);
 	buf_addf(&text, "${matrix.v%zu}", axis + 1);
 	buf_add_slice(&text, end);
