@@ -204,8 +204,10 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	input.hello.held_count = event->message->count;
 	core_step(world->master.core, &input);
 	/* A HELLO that is refused, such as one of a second process, changes nothing about the worker. */
-	if (is_welcome(world->master.deciding, event->a))
+	if (is_welcome(world->master.deciding, event->a)) {
 		oracle_hello(world, event->who, event->a, event->message);
+		oracle_heard(world, event);
+	}
 }
 
 static void set_input(struct sim_world *world, const struct message *message, struct core_input *input)
@@ -232,7 +234,7 @@ static void step(struct sim_world *world, const struct event *event)
 	struct core *core = world->master.core;
 	struct core_input input = { .conn = event->a };
 
-	if (event->who < SIM_WORKERS_MAX)
+	if (event->who < SIM_WORKERS_MAX && (event->what == HAPPENS_GONE || event->message->op != OP_HELLO))
 		oracle_heard(world, event);
 	if (event->what == HAPPENS_GONE) {
 		input.kind = INPUT_WORKER_GONE;
