@@ -32,6 +32,7 @@ cli_sources = \
 	src/cli/commands/approve_many.c \
 	src/cli/commands/cmd_act.c \
 	src/cli/commands/cmd_analyze.c \
+	src/cli/commands/cmd_approvals.c \
 	src/cli/commands/cmd_audit.c \
 	src/cli/commands/cmd_cancel.c \
 	src/cli/commands/cmd_cluster.c \
@@ -77,6 +78,7 @@ cli_sources = \
 	src/cli/commands/dispatch.c \
 	src/cli/commands/dlq.h \
 	src/cli/commands/dlq_edit.c \
+	src/cli/commands/dlq_ls.c \
 	src/cli/commands/doctor.h \
 	src/cli/commands/doctor_machine.c \
 	src/cli/commands/doctor_place.c \
@@ -90,6 +92,8 @@ cli_sources = \
 	src/cli/commands/explain_groups.h \
 	src/cli/commands/history_merge.c \
 	src/cli/commands/history_merge.h \
+	src/cli/commands/list_fold.c \
+	src/cli/commands/list_fold.h \
 	src/cli/commands/listing.c \
 	src/cli/commands/listing.h \
 	src/cli/commands/logs_follow.c \

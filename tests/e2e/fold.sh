@@ -48,6 +48,27 @@ is "reasons are told once" "$(titan explain "$run" 2>/dev/null | grep -c 'LATER'
 is "or for each job" "$(titan explain --all "$run" 2>/dev/null | grep -c 'LATER')" 10
 is "also of those that succeeded" "$(titan explain --all "$run" 2>/dev/null | grep -c ' OK ')" 23
 
+# --- dead letters ---
+bad=$(titan -q run -e "many*11; one; many='exit \$((TITAN_INDEX % 2 + 1))'; one=false")
+dead() { [ "$(titan --json dlq ls "$bad" | jq length)" = "$1" ]; }
+ok "twelve jobs are dead letters" until_true 60 dead 12
+exits "many of one fan-out share a line" 0 titan dlq ls "$bad"
+is "which is one" "$(printf '%s\n' "$out" | grep -c "^$bad/many")" 1
+like "and says how they ended" "$out" "^$bad/many\[\*\] +failed +11 jobs: 6 exit 1, 5 exit 2 "
+like "one alone has its own" "$out" "^$bad/one +failed +exit 1 "
+is "--all lists each" "$(titan dlq ls --all "$bad" | grep -c "^$bad/many\[[0-9]")" 11
+is "so does naming them" "$(titan dlq ls "$bad/many[*]" | grep -c "^$bad/many\[[0-9]")" 11
+is "and --plain" "$(titan --plain dlq ls "$bad" | grep -c "^$bad/many\[[0-9]")" 11
+exits "the limit is one of lines" 0 titan dlq ls "$bad" --limit 2
+is "so this isn't cut" "$err" ""
+exits "and this is" 0 titan dlq ls "$bad" --limit 1
+is "with counts of lines and of dead letters" "$err" "1 of 2 lines shown; in all there are 12 dead letters: titan dlq ls $bad --limit 4"
+is "for programs it is one of dead letters" "$(titan --json dlq ls "$bad" --limit 3 2>/dev/null | jq length)" 3
+exits "a command for one dead letter says how many there are" 2 titan dlq show "$bad/many"
+like "and names one" "$err" "stands for 11 dead letters, .*such as $bad/many\[10\]"
+exits "the line's name is a selector" 0 titan -y dlq discard "$bad/many[*]"
+ok "of all its dead letters" until_true 10 dead 1
+
 # --- watch ---
 command -v tmux >/dev/null || done_testing
 titan -q cancel -y "$run" >/dev/null

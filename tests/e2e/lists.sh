@@ -55,7 +55,7 @@ is "dead letters, too" "$(letters --sort name)" "x y z "
 is "by the name of their run" "$(letters --name 'y*')" "y "
 is "by the time when they died" "$(letters --until "$(titan --json dlq ls --name y-run | jq -r '.[0].died')")" "x "
 exits "cut" 0 titan dlq ls --limit 2
-like "as they say" "$err" 'there are more than these 2 dead letters: titan dlq ls --limit 8'
+like "as they say" "$err" '^2 of 3 dead letters shown: titan dlq ls --limit 8'
 exits "only ls has such options" 2 titan dlq show --limit 1 "$first/one"
 is "workers" "$(titan --format '{name}' worker ls --name 'lo*' --sort -name)" local
 is "none of that name" "$(titan --json worker ls --name 'x*')" "[]"

@@ -7,8 +7,8 @@ start_master() {
 	"$TITAN" master --heartbeat 200ms --lease 600ms --grace 1200ms >>master.log 2>&1 </dev/null &
 	until_true 10 titan --json status
 }
-start_worker() {
-	"$TITAN" worker start --name w --slots 1 >>worker.log 2>&1 </dev/null &
+start_worker() { # [SLOTS]
+	"$TITAN" worker start --name w --slots "${1:-1}" >>worker.log 2>&1 </dev/null &
 	until_true 10 worker_is_up
 }
 # All of it at once, as a machine that loses its power: guardian, keeper, link and jobs.
@@ -64,4 +64,34 @@ exits "one that nobody knows about can be cancelled, too" 0 titan cancel "$run"
 ok "and is" until_true 20 job_is "$run" j cancelled
 unlike "nobody says that its process is gone" "$(titan explain "$run/j")" 'and its process is gone'
 like "as nobody knows that" "$(titan explain "$run/j")" "somebody cancelled the job; its worker was lost, so its process may still be running"
+
+# --- many of one fan-out ---
+ok "the worker comes back with many slots" start_worker 10
+run=$(titan run --mode once -e "j*10 -> k; j='sleep 300'; k=true")
+in_state() { [ "$(titan --json show "$run" | jq "[.[0].jobs[] | select(.state == \"$1\")] | length")" = "$2" ]; }
+ok "ten once jobs run" until_true 30 in_state running 10
+machine_dies
+ok "and are unknown" until_true 30 in_state unknown 10
+exits "they share a line" 0 titan approvals
+is "of a fan-out" "$(printf '%s\n' "$out" | grep -c "^$run/")" 1
+like "with their number" "$out" "^$run/j\[\*\] .* 10 jobs: did the job run\?"
+exits "its name lists each" 0 titan approvals "$run/j[*]"
+is "of them" "$(printf '%s\n' "$out" | grep -c "^$run/j\[[0-9]\]")" 10
+is "and so does --plain" "$(titan --plain approvals "$run" | wc -l)" 10
+is "and JSON" "$(titan --json approvals "$run" | jq length)" 10
+is "programs limit jobs" "$(titan --json approvals --limit 3 2>/dev/null | jq length)" 3
+exits "people limit lines" 0 titan approvals --limit 1
+is "and one isn't cut" "$err" ""
+exits "a list of jobs that is cut" 0 titan approvals "$run/j" --limit 3
+is "says of how many" "$err" "3 of 10 decisions shown: titan approvals $run/j --limit 12"
+exits "a job that isn't there" 4 titan approvals "$run/x"
+exits "what waits has no past" 2 titan approvals --since 1h
+like "the error has the next command" "$err" 'titan approvals --all --since 1d'
+exits "many are settled only after a yes" 2 titan settle "$run/j[*]" done -m 'the machine said so'
+exits "at once" 0 titan -y settle "$run/j[*]" done -m 'the machine said so'
+exits "and what depends on them may go on" 0 titan --json show "$run"
+is "all of them" "$(printf %s "$out" | jq -r '[.[0].jobs[] | select(.state == "succeeded")] | length')" 10
+is "each is a decision" "$(titan --json approvals --all "$run/j" | jq length)" 10
+is "of one job, too" "$(titan --json approvals --all "$run/j[3]" | jq -r '.[].verdict')" done
+like "a cut list of decisions says of how many" "$(titan approvals --all "$run" --limit 4 2>&1 >/dev/null)" '^4 of 10 decisions shown: '
 done_testing

@@ -103,6 +103,21 @@ enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct aren
 	return ERR_NONE;
 }
 
+enum err cli_query_named(struct cli *cli, const struct selector *selector)
+{
+	struct rec_run_row run;
+	struct rec_job_row *jobs, job;
+	size_t count = 0;
+	enum err err = cli_query_run(cli, selector->run, &cli->arena, &run);
+
+	if (err == ERR_NONE && selector->job.len > 0)
+		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &count);
+	for (size_t i = 0; err == ERR_NONE && i < count; i++)
+		if (selector_names(selector, jobs[i].name))
+			return ERR_NONE;
+	return err == ERR_NONE && selector->job.len > 0 ? cli_query_job(cli, selector, &cli->arena, &job) : err;
+}
+
 enum err explain_ask(struct cli *cli, const struct selector *selector, struct arena *arena, struct rec_job_row *ret)
 {
 	struct msg_query query = { .what = QUERY_EXPLAIN, .run = selector->run, .job = selector->job };

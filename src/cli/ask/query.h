@@ -16,6 +16,9 @@ enum err cli_query_job(struct cli *cli, const struct selector *selector, struct 
 enum err cli_query_jobs(struct cli *cli, uint64_t run, size_t limit, struct arena *arena,
 			struct rec_job_row **ret_jobs, size_t *ret_count);
 
+/* Check that the run exists, and a job of this name or a fan-out: an empty list must not hide a mistyped name. */
+enum err cli_query_named(struct cli *cli, const struct selector *selector);
+
 /* Get the row of a job with the reason why it waits. The error says if there is no such job. */
 enum err explain_ask(struct cli *cli, const struct selector *selector, struct arena *arena, struct rec_job_row *ret);
 

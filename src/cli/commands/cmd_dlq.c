@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan dlq ls, show, requeue, discard: dead letters of live and ended runs. */
+/* titan dlq: dead letters of live and ended runs. dlq_ls.c lists them, dlq_edit.c edits one. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,11 +24,6 @@
 #include "lang/failure.h"
 #include "proto/dead.h"
 
-struct dead_letters {                         /* dead letters in the order received, that of the newest job first */
-	struct rec_dead_row *at;
-	size_t count, room;
-};
-
 static void dead_letters_add(struct dead_letters *dead_letters, struct arena *arena, const struct rec_dead_row *row)
 {
 	if (dead_letters->count == dead_letters->room) {
@@ -43,8 +38,7 @@ static void dead_letters_add(struct dead_letters *dead_letters, struct arena *ar
 	dead_letters->at[dead_letters->count++] = *row;
 }
 
-/* Ask for dead letters. Run 0 means all runs, an empty job all jobs. */
-static enum err dead_letters_ask(struct cli *cli, const struct selector *selector, struct dead_letters *dead_letters)
+enum err dead_letters_ask(struct cli *cli, const struct selector *selector, struct dead_letters *dead_letters)
 {
 	struct msg_query query = { .what = QUERY_DEAD, .run = selector->run };
 
@@ -62,129 +56,19 @@ static enum err dead_letters_ask(struct cli *cli, const struct selector *selecto
 	return ERR_NONE;
 }
 
-static struct slice address(const struct rec_dead_row *dead_letter, struct arena *arena)
+struct slice dead_letter_address(const struct rec_dead_row *dead_letter, struct arena *arena)
 {
 	const struct rec_job_row row = { .run = dead_letter->run, .name = dead_letter->name };
 
 	return job_address(&row, arena);
 }
 
-static struct slice outcome(const struct rec_dead_row *dead_letter, struct arena *arena)
+struct slice dead_letter_outcome(const struct rec_dead_row *dead_letter, struct arena *arena)
 {
 	const struct rec_job_row row = { .outcome = dead_letter->outcome,
 					 .code = dead_letter->code, .state = dead_letter->state };
 
 	return job_outcome_text(&row, arena);
-}
-
-/* ---- ls ---- */
-
-static const struct column dead_letter_columns[] = {
-	{ "job", "JOB", false },
-	{ "reason", "REASON", false },
-	{ "outcome", "RESULT", false },
-	{ "tries", "TRY", true },
-	{ "worker", "WORKER", false },
-	{ "age_ms", "AGE", true },
-	{ "pipeline", "PIPELINE", false },
-	{ "why", NULL, false },
-	{ "died", NULL, false },
-	{ "state", NULL, false },
-	{ "crashes", NULL, false },
-	{ "exit_code", NULL, false },
-	{ "signal", NULL, false },
-	{ "spawn_error", NULL, false },
-	{ "epoch", NULL, false },
-	{ "round", NULL, false },
-	{ "priority", NULL, false },
-	{ "owner", NULL, false },
-	{ "run", NULL, false },
-	{ "name", NULL, false },
-	{ "serial", NULL, false },
-	{ "index", NULL, false },
-};
-const struct table dead_letter_table = TABLE_OF(dead_letter_columns);
-
-static void add_dead_letter(struct records *records, const struct rec_dead_row *dead_letter, int64_t now_ms)
-{
-	enum job_state state = job_state_checked(dead_letter->state);
-
-	records_text(records, address(dead_letter, records->arena));
-	records_text(records, slice_str(dead_name(dead_letter->reason)));
-	records_text(records, outcome(dead_letter, records->arena));
-	records_number(records, dead_letter->tries);
-	records_text(records, dead_letter->worker);
-	records_span(records, now_ms > dead_letter->died_ms ? now_ms - dead_letter->died_ms : 0);
-	records_text(records, dead_letter->run_name);
-	records_text(records, slice_str(dead_text(dead_letter->reason)));
-	records_time(records, dead_letter->died_ms);
-	records_text(records, slice_str(state_table[state].name));
-	records_number(records, dead_letter->crashes);
-	records_end(records, dead_letter->outcome, dead_letter->code);
-	records_number(records, dead_letter->epoch);
-	records_number(records, dead_letter->round);
-	records_number(records, dead_letter->priority);
-	records_text(records, dead_letter->owner);
-	records_number(records, dead_letter->run);
-	records_text(records, dead_letter->name);
-	records_number(records, dead_letter->job);
-	records_number(records, dead_letter->index);
-}
-
-/* Check that the run or job exists: "no dead letter" must not hide a mistyped name. */
-static enum err target_there(struct cli *cli, const struct selector *selector)
-{
-	struct rec_run_row run;
-	struct rec_job_row *jobs, job;
-	size_t count = 0;
-	enum err err = cli_query_run(cli, selector->run, &cli->arena, &run);
-
-	if (err == ERR_NONE && selector->job.len > 0)
-		err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &count);
-	for (size_t i = 0; err == ERR_NONE && i < count; i++)
-		if (selector_names(selector, jobs[i].name))
-			return ERR_NONE;
-	return err == ERR_NONE && selector->job.len > 0 ? cli_query_job(cli, selector, &cli->arena, &job) : err;
-}
-
-static const struct listing_options dlq_options = {
-	.limit = OPT_dlq_limit, .all = OPT_dlq_all, .name = OPT_dlq_name, .since = OPT_dlq_since, .until = OPT_dlq_until,
-	.sort = OPT_dlq_sort,
-};
-
-static int dlq_ls(struct cli *cli, const char *target)
-{
-	struct selector selector = { 0 };
-	struct dead_letters dead_letters = { 0 };
-	struct listing listing;
-	struct records records;
-	struct buf out = { 0 };
-
-	records_begin(&records, dead_letter_columns, dead_letter_table.count, &cli->arena);
-	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
-	    listing_read(cli, &dlq_options, &records, &listing) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
-	    (target && cli_select(cli, target, &selector) != ERR_NONE) ||
-	    dead_letters_ask(cli, &selector, &dead_letters) != ERR_NONE ||
-	    (target && dead_letters.count == 0 && target_there(cli, &selector) != ERR_NONE))
-		return cli_fail(cli);
-	for (size_t i = 0; i < dead_letters.count; i++) {
-		const struct rec_dead_row *row = &dead_letters.at[i];
-
-		if (!listing_matches(&listing, row->run_name, row->died_ms))
-			continue;
-		if (!listing_wants(&listing))
-			break;
-		add_dead_letter(&records, row, clock_wall_ms());
-	}
-	if (listing_sort(cli, &listing, &records) != ERR_NONE)
-		return cli_fail(cli);
-	records_print(&records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
-	listing_tell(cli, &listing, "dead letter");
-	if (cli_chatty(cli))
-		cli_note(cli, listing.shown ? "next: titan dlq show JOB, titan dlq requeue JOB" : "there are no dead letters");
-	return 0;
 }
 
 /* ---- show ---- */
@@ -228,11 +112,11 @@ static void add_detail(struct records *records, const struct rec_dead_row *dead_
 	struct rec_job_row row = { 0 };
 
 	view_spec(spec, VIEW_FULL, records->arena, &row);
-	records_text(records, address(dead_letter, records->arena));
+	records_text(records, dead_letter_address(dead_letter, records->arena));
 	records_text(records, slice_str(dead_name(dead_letter->reason)));
 	records_text(records, slice_str(dead_text(dead_letter->reason)));
 	records_state(records, state == STATE_FAILED ? &flag_table[FLAG_DEAD] : &state_table[state], state_table[state].name);
-	records_text(records, outcome(dead_letter, records->arena));
+	records_text(records, dead_letter_outcome(dead_letter, records->arena));
 	records_time(records, dead_letter->died_ms);
 	records_number(records, dead_letter->tries);
 	records_number(records, spec->retry_max);
@@ -281,6 +165,13 @@ enum err dead_letter_ask(struct cli *cli, const char *target, struct rec_dead_ro
 		return err;
 	if (dead_letters.count == 0)
 		return no_dead_letter(cli, target);
+	if (dead_letters.count > 1) {
+		struct slice first = dead_letter_address(&dead_letters.at[0], &cli->arena);
+
+		error_set(&cli->error, ERR_USAGE, "'%s' stands for %zu dead letters, but this command needs one, such as %.*s", target,
+			  dead_letters.count, (int)first.len, (const char *)first.data);
+		return error_next(&cli->error, "titan dlq ls '%s'", target);
+	}
 	/*
 	 * Ask for dead letters below job + 1: the first one is this job's, with all its fields. By now it may be gone.
 	 */
@@ -470,11 +361,6 @@ static int dlq_act(struct cli *cli, enum act_verb verb)
 
 /* ---- choosing the verb ---- */
 
-static int verb_ls(struct cli *cli)
-{
-	return dlq_ls(cli, cli->invocation->arg_count > 1 ? cli->invocation->args[1] : NULL);
-}
-
 static int verb_show(struct cli *cli)
 {
 	return dlq_show(cli, cli->invocation->args[1]);
@@ -493,7 +379,7 @@ static int verb_discard(struct cli *cli)
 int cmd_dlq(struct cli *cli)
 {
 	static const struct object_verb verbs[] = {
-		{ "ls", 0, 1, "", verb_ls }, { "show", 1, 1, "RUN/JOB", verb_show },
+		{ "ls", 0, 1, "", dlq_ls }, { "show", 1, 1, "RUN/JOB", verb_show },
 		{ "requeue", 1, -1, "RUN, RUN/JOB, several of them, or all", verb_requeue },
 		{ "discard", 1, -1, "RUN, RUN/JOB, several of them, or all", verb_discard },
 	};

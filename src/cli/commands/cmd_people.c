@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan approvals, approve, reject, pushback, settle: questions to people, and their answers. */
+/* titan approve, reject, pushback, settle: the answers of people. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -18,127 +18,7 @@
 #include "cli/show/row_words.h"
 #include "proto/limits.h"
 
-#define DIGEST_SHOWN 8                   /* bytes of a digest shown in a table */
 #define UNBLOCKS_TOLD 3                  /* most unblocked jobs named before a decision */
-
-static const struct column gate_columns[] = {
-	{ "job", "JOB", false },
-	{ "approvals", "HAVE", true },
-	{ "approvals_needed", "OF", true },
-	{ "left_ms", "LEFT", true },
-	{ "question", "QUESTION", false },
-	{ "unblocks", "UNBLOCKS", false },
-	{ "digest_start", "DIGEST", false },
-	{ "run", NULL, false },
-	{ "name", NULL, false },
-	{ "state", NULL, false },
-	{ "due", NULL, false },
-	{ "held", NULL, false },
-	{ "from", NULL, false },
-	{ "will", NULL, false },
-	{ "digest", NULL, false },
-};
-const struct table gate_table = TABLE_OF(gate_columns);
-
-void gate_rows_add(struct records *records, const struct rec_job_row *job)
-{
-	int64_t left = job->due_ms - clock_wall_ms();
-	bool unknown = job->state == STATE_UNKNOWN;
-
-	records_text(records, job_address(job, records->arena));
-	records_number(records, job->gate_have);
-	records_number(records, unknown ? 1 : job->gate_count);
-	records_span(records, job->due_ms == 0 ? -1 : left > 0 ? left : 0);
-	records_text(records, unknown ? slice_str("did the job run? its worker was lost") : job->gate_message);
-	records_texts(records, job->unblocks);
-	records_text(records, hex_text(records->arena, job->digest, DIGEST_SHOWN));
-	records_number(records, job->run);
-	records_text(records, job->name);
-	records_text(records, slice_str(state_table[job_state_checked(job->state)].name));
-	records_time(records, job->due_ms);
-	records_bool(records, job->held);
-	records_texts(records, job->gate_from);
-	records_texts(records, job->will);
-	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
-}
-
-const struct listing_options approvals_options = {
-	.limit = OPT_approvals_limit, .name = OPT_approvals_name, .since = OPT_approvals_since, .until = OPT_approvals_until,
-	.sort = OPT_approvals_sort,
-};
-
-void gate_rows_begin(struct records *records, struct arena *arena)
-{
-	records_begin(records, gate_columns, sizeof(gate_columns) / sizeof(gate_columns[0]), arena);
-}
-
-static enum err list_gates(struct cli *cli, uint64_t run)
-{
-	struct listing listing;
-	struct msg_query query = { .what = QUERY_GATES };
-	struct records records;
-	struct buf out = { 0 };
-	size_t gates = 0, unknown = 0;
-	enum err err;
-
-	gate_rows_begin(&records, &cli->arena);
-	err = records_check(&records, &cli->out, &cli->error);
-	if (err == ERR_NONE)
-		err = listing_read(cli, &approvals_options, &records, &listing);
-	while (err == ERR_NONE) {
-		struct msg_snapshot page;
-
-		err = cli_query(cli, query, &cli->arena, &page);
-		for (size_t i = 0; err == ERR_NONE && i < page.jobs.n; i++) {
-			if ((run != 0 && page.jobs.at[i].run != run) || !listing_matches(&listing, page.jobs.at[i].name, 0))
-				continue;
-			if (!listing_wants(&listing))
-				break;
-			gate_rows_add(&records, &page.jobs.at[i]);
-			gates += page.jobs.at[i].state == STATE_APPROVAL;
-			unknown += page.jobs.at[i].state == STATE_UNKNOWN;
-		}
-		query.cursor = page.cursor;
-		if (err == ERR_NONE && (query.cursor == 0 || listing.cut))
-			break;
-	}
-	if (err == ERR_NONE)
-		err = listing_sort(cli, &listing, &records);
-	if (err != ERR_NONE)
-		return err;
-	records_print(&records, &cli->out, &out);
-	cli_print(cli, &out);
-	buf_free(&out);
-	listing_tell(cli, &listing, "decision");
-	if (cli_chatty(cli) && gates + unknown == 0)
-		cli_note(cli, "no gate and no job waits for a person");
-	if (cli_chatty(cli) && gates > 0)
-		cli_note(cli, "next: titan approve JOB, titan reject JOB -m WHY, or titan pushback JOB --to JOB -m WHY");
-	if (cli_chatty(cli) && unknown > 0)
-		cli_note(cli, "next: titan settle JOB done|failed|retry -m HOW-YOU-KNOW");
-	return ERR_NONE;
-}
-
-int cmd_approvals(struct cli *cli)
-{
-	bool all = option_given(cli->invocation, OPT_approvals_all);
-	struct rec_run_row row;
-	uint64_t run = 0;
-	enum err err = cli_connect(cli);
-
-	if (err == ERR_NONE && cli->invocation->arg_count > 0)
-		err = cli_select_run(cli, cli->invocation->args[0], &run);
-	if (err == ERR_NONE && run != 0) {
-		err = cli_query_run(cli, run, &cli->arena, &row);
-		/* Decisions are kept longer than runs. */
-		err = all && err == ERR_PRUNED ? ERR_NONE : err;
-	}
-	if (err == ERR_NONE)
-		err = all ? decisions_list(cli, run) : list_gates(cli, run);
-	return err == ERR_NONE ? 0 : cli_fail(cli);
-}
-
-/* ---- decisions ---- */
 
 static enum err usage(struct cli *cli, const char *what, const char *next)
 {
@@ -269,11 +149,30 @@ int cmd_pushback(struct cli *cli)
 	return decide(cli, &act, option_value(cli->invocation, OPT_pushback_digest), "scheduled to run again");
 }
 
+/* Find the unknown jobs of a fan-out. Any other name stays one target, so that the master says what is wrong with it. */
+static enum err unknown_jobs(struct cli *cli, const struct selector *selector, struct targets *ret)
+{
+	struct rec_job_row *jobs;
+	size_t count;
+	enum err err = cli_query_jobs(cli, selector->run, SIZE_MAX, &cli->arena, &jobs, &count);
+
+	if (err != ERR_NONE)
+		return err;
+	ret->at = arena_zalloc(&cli->arena, count + 1, sizeof(*ret->at));
+	for (size_t i = 0; i < count; i++)
+		if (jobs[i].state == STATE_UNKNOWN && selector_names(selector, jobs[i].name))
+			ret->at[ret->count++] = (struct selector){ .run = selector->run, .job = jobs[i].name };
+	if (ret->count == 0)
+		ret->at[ret->count++] = *selector;
+	return ERR_NONE;
+}
+
 int cmd_settle(struct cli *cli)
 {
 	static const char *const words[] = { [SETTLE_DONE] = "done", [SETTLE_FAILED] = "failed", [SETTLE_RETRY] = "retry" };
 	const char *word = cli->invocation->args[1];
 	struct msg_act act = { .verb = ACT_SETTLE };
+	struct targets targets = { 0 };
 
 	while (act.value <= SETTLE_RETRY && strcmp(words[act.value], word) != 0)
 		act.value++;
@@ -283,7 +182,8 @@ int cmd_settle(struct cli *cli)
 	}
 	if (read_reason(cli, option_value(cli->invocation, OPT_settle_message), "say how you know what became of the job: -m TEXT is kept with your name",
 			"titan settle RUN/JOB done|failed|retry -m 'HOW YOU KNOW'", &act) != ERR_NONE ||
-	    select_job(cli, &act) != ERR_NONE)
+	    select_job(cli, &act) != ERR_NONE ||
+	    unknown_jobs(cli, &(struct selector){ .run = act.run, .job = act.job }, &targets) != ERR_NONE)
 		return cli_fail(cli);
-	return act_send(cli, &act, "settled");
+	return act_each(cli, &targets, &act, "settled");
 }

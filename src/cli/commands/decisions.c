@@ -151,9 +151,9 @@ static int decision_order(const void *a, const void *b)
 	return left->round == right->round ? 0 : left->round < right->round ? 1 : -1;
 }
 
-enum err decisions_list(struct cli *cli, uint64_t run)
+enum err decisions_list(struct cli *cli, const struct selector *selector)
 {
-	const struct selector selector = { .run = run };
+	const struct selector run = { .run = selector->run };
 	struct rec_decision *decisions;
 	struct listing listing;
 	struct records records;
@@ -166,15 +166,15 @@ enum err decisions_list(struct cli *cli, uint64_t run)
 	if (err == ERR_NONE)
 		err = listing_read(cli, &approvals_options, &records, &listing);
 	if (err == ERR_NONE)
-		err = decisions_of(cli, &selector, &decisions, &count);
+		err = decisions_of(cli, &run, &decisions, &count);
 	if (err == ERR_NONE && count > 1)
 		qsort(decisions, count, sizeof(*decisions), decision_order);
 	for (size_t i = 0; err == ERR_NONE && i < count; i++) {
-		if (!listing_matches(&listing, decisions[i].name, decisions[i].wall_ms))
+		if (!selector_names(selector, decisions[i].name) || !listing_matches(&listing, decisions[i].name, decisions[i].wall_ms))
 			continue;
-		if (!listing_wants(&listing))
-			break;
-		add_decision(&records, &decisions[i]);
+		listing.lines = ++listing.total;
+		if (listing_wants(&listing))
+			add_decision(&records, &decisions[i]);
 	}
 	if (err == ERR_NONE)
 		err = listing_sort(cli, &listing, &records);

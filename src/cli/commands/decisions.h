@@ -8,7 +8,8 @@
 #include "cli/session/cli.h"
 
 extern const struct listing_options approvals_options; /* the list options of titan approvals, for its two lists */
-enum err decisions_list(struct cli *cli, uint64_t run);          /* prints the decisions of a run; 0: of all runs */
+/* Print the decisions on a run, a job or a fan-out; run 0: of all runs. */
+enum err decisions_list(struct cli *cli, const struct selector *selector);
 /* Get the decisions on one job, newest first. */
 enum err decisions_of(struct cli *cli, const struct selector *selector, struct rec_decision **ret, size_t *ret_count);
 struct slice decision_text(const struct rec_decision *decision, struct arena *arena);

@@ -119,10 +119,15 @@ void listing_tell(struct cli *cli, const struct listing *listing, const char *wh
 	if (!listing->cut)
 		return;
 	command_again(cli, listing, &text);
-	if (listing->shown == 1)
-		cli_note(cli, "there is more than this one %s: %s --limit %d", what, buf_cstr(&text), MORE_ROWS);
+	buf_addf(&text, " --limit %" PRIu64, listing->shown == 1 ? MORE_ROWS : listing->limit * MORE_ROWS);
+	if (listing->lines > 0 && listing->lines < listing->total)
+		cli_note(cli, "%" PRIu64 " of %" PRIu64 " lines shown; in all there are %" PRIu64 " %ss: %s", listing->shown, listing->lines,
+			 listing->total, what, buf_cstr(&text));
+	else if (listing->lines > 0)
+		cli_note(cli, "%" PRIu64 " of %" PRIu64 " %ss shown: %s", listing->shown, listing->lines, what, buf_cstr(&text));
+	else if (listing->shown == 1)
+		cli_note(cli, "there is more than this one %s: %s", what, buf_cstr(&text));
 	else
-		cli_note(cli, "there are more than these %" PRIu64 " %ss: %s --limit %" PRIu64, listing->shown, what, buf_cstr(&text),
-			 listing->limit * MORE_ROWS);
+		cli_note(cli, "there are more than these %" PRIu64 " %ss: %s", listing->shown, what, buf_cstr(&text));
 	buf_free(&text);
 }

@@ -23,6 +23,8 @@ struct listing {
 	int64_t since_ms, until_ms;      /* UTC; 0: no limit */
 	const char *sort; /* name of a column, maybe with - before it; NULL: in the order sent by the master */
 	uint64_t shown;                  /* number of rows that listing_wants has accepted */
+	/* How many rows there are without a limit, and how many objects these stand for; 0: not known. */
+	uint64_t lines, total;
 	bool cut;                        /* there are more rows than the limit */
 };
 
