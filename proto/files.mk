@@ -12,6 +12,8 @@ proto_sources = \
 	proto/expr.h \
 	proto/frame.c \
 	proto/frame.h \
+	proto/label.c \
+	proto/label.h \
 	proto/limits.h \
 	proto/message.h \
 	proto/message_decode.c \

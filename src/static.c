@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "net/keyfile.h"
+#include "proto/label.h"
 #include "proto/limits.h"
 #include "worker/far.h"
 
@@ -86,6 +87,7 @@ static int worker_start(int argc, char **argv)
 	static struct far_config config;
 	const char *key = NULL, *state = NULL;
 	struct error error;
+	struct slice label;
 	uint64_t slots;
 	int letter;
 
@@ -109,7 +111,8 @@ static int worker_start(int argc, char **argv)
 			copy_text(config.slots, sizeof(config.slots), optarg);
 			break;
 		case 'l':
-			if (!text_is_name(slice_str(optarg)) || used + strlen(optarg) + 2 > sizeof(config.labels))
+			label = slice_str(optarg);
+			if (labels_check((struct slice_list){ &label, 1 }, &error) != ERR_NONE || used + strlen(optarg) + 2 > sizeof(config.labels))
 				return refuse("--label: this isn't a valid label:", optarg);
 			snprintf(config.labels + used, sizeof(config.labels) - used, "%s%s", used ? "," : "", optarg);
 			break;

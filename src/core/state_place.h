@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "core/core.h"
+#include "proto/label.h"
 #include "proto/limits.h"
 #include "proto/resource.h"
 #include "proto/spec.h"
@@ -23,6 +24,7 @@ struct wants {                           /* requirements of a class for its work
 	size_t len;
 	struct rec_job_spec spec;        /* decoded from bytes; lists are sorted */
 	bool stranger;                   /* the jobs belong to another person than the master's owner */
+	struct label_want *labels, *prefer;      /* read from spec.labels and spec.prefer */
 	struct resource *asks;
 	size_t ask_count;
 	struct arena arena;
@@ -183,7 +185,7 @@ struct worker {
 	uint64_t contexts[LIMIT_WORKER_CONTEXTS];
 	uint32_t context_slots;          /* number of context slots that the worker has */
 	uint32_t context_at;             /* the context slot to fill next */
-	struct slice_list labels;        /* the worker's labels, sorted */
+	struct slice_list labels;        /* the worker's labels, in order of their keys */
 	struct resource *offers;         /* resources that the worker offers, sorted by name, with the amounts in use */
 	size_t offer_count;
 	uint64_t unreserved;                 /* number of the worker's attempts with JOB_UNRESERVED */

@@ -18,8 +18,8 @@ static const char *const types[] = {
  * may come from a command line, a file or a job, and needn't be UTF-8.
  */
 static const char *const names[] = {
-	"asks", "cluster", "concurrency", "cron", "job", "job_name", "label", "labels", "locks", "name", "offers", "only_worker",
-	"parent_job", "parents", "pool", "prefer", "prefer_worker", "run_name", "schedule", "stuck_jobs", "sub_concurrency",
+	"asks", "cluster", "concurrency", "cron", "job", "job_name", "label", "locks", "name", "offers", "only_worker",
+	"parent_job", "parents", "pool", "prefer_worker", "run_name", "schedule", "stuck_jobs", "sub_concurrency",
 	"sub_name", "target", "tenant", "token", "unblocks", "worker",
 };
 

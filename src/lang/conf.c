@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "lang/pipeline_tree.h"
+#include "proto/label.h"
 #include "proto/limits.h"
 #include "proto/resource.h"
 
@@ -133,6 +134,7 @@ static enum err check_text(struct dag_reader *reader, const struct conf_info *in
 	/* A list or a map has no text of its own; the empty text fails every check. */
 	struct slice text = node->text.len > 0 ? node->text : slice_str("");
 	char expected[160];
+	struct error why;
 	bool fits;
 
 	switch (info->shape) {
@@ -158,10 +160,13 @@ static enum err check_text(struct dag_reader *reader, const struct conf_info *in
 		fits = is_address(text);
 		snprintf(expected, sizeof(expected), "one address or a list of addresses such as 10.0.0.1:%d", LIMIT_TCP_PORT);
 		break;
+	case CONF_IS_LABELS:
+		fits = labels_check((struct slice_list){ &text, 1 }, &why) == ERR_NONE;
+		snprintf(expected, sizeof(expected), "one label or a list of labels, KEY or KEY=VALUE");
+		break;
 	default:
 		fits = text_is_name(text);
-		snprintf(expected, sizeof(expected), "%s of letters, digits and _ . -",
-			 info->shape == CONF_IS_NAMES ? "one name or a list of names" : "a name");
+		snprintf(expected, sizeof(expected), "a name of letters, digits and _ . -");
 	}
 	return fits ? ERR_NONE : fail_at(reader, node, info, expected);
 }
@@ -173,7 +178,7 @@ static enum err read_value(struct dag_reader *reader, const struct conf_info *in
 	struct buf joined = { 0 };
 	enum err err = ERR_NONE;
 
-	if ((info->shape != CONF_IS_NAMES && info->shape != CONF_IS_ADDRESSES) || node->kind != TREE_LIST) {
+	if ((info->shape != CONF_IS_LABELS && info->shape != CONF_IS_ADDRESSES) || node->kind != TREE_LIST) {
 		err = check_text(reader, info, node);
 		if (err == ERR_NONE)
 			*ret = arena_strdup(reader->arena, node->text);

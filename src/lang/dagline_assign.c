@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "lang/failure.h"
+#include "lang/label.h"
 #include "lang/log_max.h"
 #include "proto/limits.h"
 
@@ -154,19 +155,23 @@ static enum err set_env(struct dag_reader *reader, struct dag_node *node, struct
 	return ERR_NONE;
 }
 
-/* Add a value to a list; the value's name is checked. */
-static enum err add_text(struct dag_reader *reader, struct slice_list *list, struct slice name, struct slice value, size_t at)
+static void add_entry(struct dag_reader *reader, struct slice_list *list, struct slice value)
 {
-	struct slice *entries;
+	struct slice *entries = arena_zalloc(reader->arena, list->n + 1, sizeof(*entries));
 
-	if (!text_is_name(name))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected a name of letters, digits and _ "
-			". -");
-	entries = arena_zalloc(reader->arena, list->n + 1, sizeof(*entries));
 	if (list->n > 0)
 		memcpy(entries, list->at, list->n * sizeof(*entries));
 	entries[list->n] = value;
 	*list = (struct slice_list){ entries, list->n + 1 };
+}
+
+/* Add a value to a list; the value's name is checked. */
+static enum err add_text(struct dag_reader *reader, struct slice_list *list, struct slice name, struct slice value, size_t at)
+{
+	if (!text_is_name(name))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "expected a name of letters, digits and _ "
+			". -");
+	add_entry(reader, list, value);
 	return ERR_NONE;
 }
 
@@ -175,9 +180,19 @@ static enum err add_word(struct dag_reader *reader, struct slice_list *list, str
 	return add_text(reader, list, value, value, at);
 }
 
+static enum err add_label(struct dag_reader *reader, struct slice_list *list, struct slice value, size_t at)
+{
+	struct error why = { 0 };
+
+	if (label_parse(value, reader->arena, &value, &why) != ERR_NONE)
+		return dag_fail(reader, at, reader->at - at, why.code, "%s", why.text);
+	add_entry(reader, list, value);
+	return ERR_NONE;
+}
+
 static enum err set_label(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	return add_word(reader, &node->labels, value, at);
+	return add_label(reader, &node->labels, value, at);
 }
 
 static enum err set_from(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
@@ -264,7 +279,7 @@ static enum err set_lock(struct dag_reader *reader, struct dag_node *node, struc
 
 static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	return add_word(reader, &node->placing.prefer, value, at);
+	return add_label(reader, &node->placing.prefer, value, at);
 }
 
 static enum err set_name(struct dag_reader *reader, struct slice *name, struct slice value, size_t at)

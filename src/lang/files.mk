@@ -23,6 +23,8 @@ lang_sources = \
 	src/lang/failure.h \
 	src/lang/faults.c \
 	src/lang/faults.h \
+	src/lang/label.c \
+	src/lang/label.h \
 	src/lang/log_max.c \
 	src/lang/log_max.h \
 	src/lang/pipeline.c \

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "lang/label.h"
 #include "proto/limits.h"
 
 static bool take_word(struct slice text, size_t at, const char *word)
@@ -163,6 +164,15 @@ static struct slice_list fill_list(const struct dag_matrix *matrix, struct slice
 	return filled;
 }
 
+/* Bring the labels that have their values now into the form of the wire. The master refuses those that have no valid form. */
+static void labels_read(struct slice_list labels, struct arena *arena)
+{
+	struct error why;
+
+	for (size_t i = 0; i < labels.n; i++)
+		(void)label_parse(labels.at[i], arena, &labels.at[i], &why);
+}
+
 void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *arena, struct dag_node *ret)
 {
 	const struct dag_matrix *matrix = node->matrix;
@@ -174,6 +184,7 @@ void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *aren
 	filled.sub_given = fill_list(matrix, node->sub_given, 0, place, arena);
 	filled.dir = fill(matrix, node->dir, place, arena);
 	filled.labels = fill_list(matrix, node->labels, matrix->labels_fixed ? node->labels.n : 0, place, arena);
+	labels_read(filled.labels, arena);
 	filled.concurrency = fill_list(matrix, node->concurrency, 0, place, arena);
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *setting = &setting_table[i];

@@ -6,6 +6,7 @@
 #include "lang/pipeline_internal.h"
 
 #include "base/text.h"
+#include "lang/label.h"
 #include "proto/limits.h"
 
 static enum err ask(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value, struct slice name)
@@ -53,25 +54,39 @@ enum err pipe_read_resources(struct pipe *pipe, struct pipe_job *job, const stru
 	return err;
 }
 
-/* Read a label. In a matrix it may differ between jobs; then its form is checked only when the job is admitted. */
+/* Read a requirement. In a matrix it may differ between jobs; then it is read when the value of each job is known. */
 static enum err label_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
+	struct error why = { 0 };
 	enum err err = pipe_template(pipe, node, "an entry", (struct slice){ 0 }, ret);
 
-	if (err == ERR_NONE && !text_is_name(*ret) &&
-	    (ret->len == 0 || memmem(ret->data, ret->len, "${matrix.", 9) == NULL))
-		return pipe_fail(pipe, node, ERR_INVALID, "a label may only have letters, digits and _ . -");
+	if (err == ERR_NONE && ret->len > 0 && memmem(ret->data, ret->len, "${matrix.", 9) != NULL)
+		return ERR_NONE;
+	if (err == ERR_NONE && label_parse(*ret, pipe->reader.arena, ret, &why) != ERR_NONE)
+		return pipe_fail(pipe, node, why.code, "%s", why.text);
 	return err;
 }
 
-static enum err read_labels(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+static enum err prefer_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
+	struct error why = { 0 };
+	enum err err = pipe_text(pipe, node, "an entry", ret);
+
+	if (err == ERR_NONE && label_parse(*ret, pipe->reader.arena, ret, &why) != ERR_NONE)
+		return pipe_fail(pipe, node, why.code, "%s", why.text);
+	return err;
+}
+
+enum err pipe_read_labels(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	if (job->node->labels.n > 0)
+		return pipe_fail(pipe, value, ERR_DUPLICATE, "labels are given twice, in the job and under worker");
 	return pipe_list(pipe, value, "labels", LIMIT_LABELS_MAX, label_item, &job->node->labels);
 }
 
 enum err pipe_read_prefer(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	return pipe_list(pipe, value, "prefer", LIMIT_LABELS_MAX, pipe_name_item, &job->node->placing.prefer);
+	return pipe_list(pipe, value, "prefer", LIMIT_LABELS_MAX, prefer_item, &job->node->placing.prefer);
 }
 
 enum err pipe_read_prefer_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -144,7 +159,7 @@ enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struc
 }
 
 static const struct pipe_key worker_keys[] = {
-	{ "labels", read_labels }, { "name", read_only_worker }, { "prefer", pipe_read_prefer }, { "cpus", pipe_read_cpus },
+	{ "labels", pipe_read_labels }, { "name", read_only_worker }, { "prefer", pipe_read_prefer }, { "cpus", pipe_read_cpus },
 	{ "memory", pipe_read_memory }, { "mem", pipe_read_memory }, { "gpus", pipe_read_gpus }, { "resources", pipe_read_resources },
 };
 

@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/text.h"
+#include "proto/label.h"
 #include "proto/limits.h"
 #include "worker/home.h"
 #include "worker/offers.h"
@@ -95,21 +96,18 @@ static enum err open_process(struct keeper *keeper, struct error *error)
 /* Check the worker's labels, which travel in HELLO, a small frame. */
 static enum err check_labels(const char *labels, struct error *error)
 {
+	struct slice list[LIMIT_LABELS_MAX + 1];
 	size_t count = 0;
 
 	if (labels && strlen(labels) > LABELS_TEXT_MAX)
 		return error_set(error, ERR_TOO_LARGE, "the labels of a worker may have at most %d bytes together", LABELS_TEXT_MAX);
-	while (labels && *labels) {
+	while (labels && *labels && count <= LIMIT_LABELS_MAX) {
 		size_t len = strcspn(labels, ",");
 
-		if (!text_is_name(slice_make(labels, len)) || ++count > LIMIT_LABELS_MAX)
-			return error_set(error, ERR_INVALID,
-					 "label '%.*s' is invalid: a worker may have at most %d labels of letters, "
-					 "digits and _ . -",
-					 (int)len, labels, LIMIT_LABELS_MAX);
+		list[count++] = slice_make(labels, len);
 		labels += len + (labels[len] == ',');
 	}
-	return ERR_NONE;
+	return labels_check((struct slice_list){ list, count }, error);
 }
 
 /* Open the best containment that this machine allows; if one was chosen by name, open that one or fail. */

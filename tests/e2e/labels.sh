@@ -45,4 +45,41 @@ special=$!
 exits "and runs when it is back" 0 titan --timeout 20s wait "$later"
 kill "$special"
 wait "$special" 2>/dev/null
+
+# Labels have values, and jobs say what they must be like.
+for at in 'near a ssd' 'far b hdd'; do
+	set -- $at
+	"$TITAN" worker start --name "$1" --slots 1 --label "zone=$2" --label "disk=$3" >>worker.log 2>&1 </dev/null &
+done
+ok "workers with values connect" until_true 10 eval 'worker_up near && worker_up far'
+where() { titan --timeout 20s run -w "$@" >/dev/null && titan logs last/a; }
+cat >values.yaml <<'END'
+jobs:
+  a: {run: echo $TITAN_WORKER, labels: [disk=ssd, '!spot', 'zone in (a, c)']}
+END
+is "a pipeline asks for values" "$(where values.yaml)" near
+is "one line does" "$(where -e "a; a='echo \$TITAN_WORKER' label='zone notin (a,c)' label=zone")" far
+is "so does an option" "$(where --label 'zone != a' --label disk -e "a; a='echo \$TITAN_WORKER'")" far
+cat >matrix.yaml <<'END'
+jobs:
+  a: {run: echo $TITAN_WORKER, matrix: {zone: [a, b]}, labels: ["zone in (${matrix.zone}, none)"]}
+END
+exits "a matrix fills them in" 0 titan --timeout 20s run -w matrix.yaml
+is "job by job" "$(titan logs 'last/a[0]') $(titan logs 'last/a[1]')" "near far"
+is "worker ls takes the same words" "$(titan worker ls --label 'zone notin (b)' --label zone --json | jq -r '.[].name')" near
+none=$(titan run -e "a; a=true label=disk=ssd label=zone=b label=gpu=a100")
+like "explain names what nobody has, and who comes nearest" "$(titan explain "$none/a")" \
+	"no connected worker meets the label requirement gpu=a100; worker .* comes nearest, but doesn't meet"
+is "jobs are selected by what they require" "$(titan ls 'label=gpu=a100' --json | jq -r '.[].run' | sort -u)" "$none"
+exits "and by a key alone" 0 titan cancel -y label=gpu
+exits "a wrong word is pointed at" 2 titan run -e "a; a=true label='zone im (a,b)'"
+like "with what was meant" "$err" "did you mean 'zone in"
+exits "in an option too" 2 titan run --label 'disk==ssd' -e "a; a=true"
+exits "a worker has one value for a key" 2 titan worker start --name x --label zone=a --label zone=b
+like "and is told so" "$err" "label zone has two values"
+exits "no escape gets to the terminal" 2 titan run --label "$(printf '\033[31m')" -e "a; a=true"
+unlike "as it is" "$err" "$(printf '\033')"
+for worker in near far; do titan drain "$worker" >/dev/null; done
+kill $(jobs -p) 2>/dev/null
+wait
 done_testing

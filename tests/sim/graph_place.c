@@ -6,6 +6,15 @@
 
 const char *const graph_label_names[SIM_LABELS] = { "disk", "gpu", "net" };
 
+/* A quarter of the requirements is that the worker lacks the label. */
+static struct slice label_want(struct rand_state *rand, struct sim_graph *graph, const char *name)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%s%s", rand_below(rand, 4) ? "" : "!", name);
+	return arena_copy(&graph->arena, slice_str(text));
+}
+
 void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	struct slice *labels = arena_zalloc(&graph->arena, SIM_LABELS, sizeof(*labels));
@@ -14,7 +23,7 @@ void job_labels(struct rand_state *rand, struct sim_graph *graph, struct rec_job
 	job->labels.at = labels;
 	for (size_t i = 0; i < SIM_LABELS; i++)
 		if (rand_below(rand, 3) == 0)
-			labels[job->labels.n++] = slice_str(graph_label_names[SIM_LABELS - 1 - i]);
+			labels[job->labels.n++] = label_want(rand, graph, graph_label_names[SIM_LABELS - 1 - i]);
 }
 
 const char *const graph_kind_names[SIM_KINDS] = { "cpus", "licence", "memory" };

@@ -40,10 +40,15 @@ static bool is_strange(const struct rec_job_spec *spec, const struct sim_worker 
 
 static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 {
-	for (size_t i = 0; i < spec->labels.n; i++)
+	for (size_t i = 0; i < spec->labels.n; i++) {
+		struct slice label = spec->labels.at[i];
+		bool lacks = label.data[0] == '!';
+
+		label = slice_make(label.data + lacks, label.len - lacks);
 		for (unsigned bit = 0; bit < SIM_LABELS; bit++)
-			if (slice_eq(spec->labels.at[i], slice_str(graph_label_names[bit])) && !(labels >> bit & 1))
+			if (slice_eq(label, slice_str(graph_label_names[bit])) && (labels >> bit & 1) == lacks)
 				return true;
+	}
 	return false;
 }
 

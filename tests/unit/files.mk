@@ -130,6 +130,7 @@ unit_programs = \
 	tests/unit/test_lang_context \
 	tests/unit/test_lang_dagline \
 	tests/unit/test_lang_demand \
+	tests/unit/test_lang_label \
 	tests/unit/test_lang_matrix \
 	tests/unit/test_lang_pipeline \
 	tests/unit/test_lang_setting \
@@ -599,6 +600,9 @@ tests_unit_test_lang_dagline_LDADD = $(lang_libs)
 
 tests_unit_test_lang_demand_SOURCES = tests/unit/test_lang_demand.c
 tests_unit_test_lang_demand_LDADD = $(lang_libs)
+
+tests_unit_test_lang_label_SOURCES = tests/unit/test_lang_label.c
+tests_unit_test_lang_label_LDADD = $(lang_libs)
 
 tests_unit_test_lang_matrix_SOURCES = tests/unit/test_lang_matrix.c
 tests_unit_test_lang_matrix_LDADD = $(lang_libs)

@@ -35,6 +35,29 @@ TEST explain_names_the_required_pool_without_workers(void)
 	PASS();
 }
 
+/* Of several workers the one that meets most requirements is named, with what it has instead. */
+TEST explain_names_the_requirement_and_the_nearest_worker(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct slice wants[] = { slice_str("disk=ssd"), slice_str("!spot"), slice_str("zone in (a,b)") };
+	uint64_t run;
+
+	graph_job(&graph, "a", "")->labels = (struct slice_list){ wants, 3 };
+	run = rig_submit(rig, &graph);
+	join(rig, "far", 1, "spot", "", "");
+	join(rig, "near", 1, "disk=ssd zone=c", "", "");
+	ASSERT_STR_EQ("no_worker_labels: no connected worker meets the label requirement zone in (a,b); worker near comes nearest, "
+		      "but doesn't meet zone in (a,b) (it has zone=c)", why(rig, run, "a"));
+	join(rig, "other", 1, "spot zone=a", "", "");
+	ASSERT_STR_EQ("no_worker_labels: no connected worker meets all of the label requirements !spot, disk=ssd, zone in (a,b); worker near "
+		      "comes nearest, but doesn't meet zone in (a,b) (it has zone=c)", why(rig, run, "a"));
+	join(rig, "right", 1, "zone=b disk=ssd", "", "");
+	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "a"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST explain_tells_of_labels_before_the_pool(void)
 {
 	struct rig *rig = rig_new();
@@ -47,7 +70,7 @@ TEST explain_tells_of_labels_before_the_pool(void)
 	job->labels = words(rig, "gpu");
 	run = rig_submit(rig, &graph);
 	join(rig, "w", 1, "", "", "night");
-	ASSERT_STR_EQ("no_worker_labels: no connected worker has all of the labels gpu", why(rig, run, "a"));
+	ASSERT_STR_EQ("no_worker_labels: no connected worker meets the label requirement gpu; worker w comes nearest, but doesn't meet gpu", why(rig, run, "a"));
 	join(rig, "v", 1, "gpu", "", "day");
 	ASSERT_STR_EQ("no_worker_pool: no suitable connected worker is in pool night", why(rig, run, "a"));
 	rig_free(rig);
@@ -211,9 +234,9 @@ TEST explain_says_that_hard_affinity_waits_for_ever(void)
 	rig_hello(rig, "w", 1);                  /* the worker reconnects without its label */
 	rig_hello(rig, "plain", 1);
 	rig_act(rig, ACT_RELEASE, run, "b", 0);
-	ASSERT_STR_EQ("affinity_never: the job must run on worker w, which ran an earlier job, and that worker lacks one of: gpu: "
+	ASSERT_STR_EQ("affinity_never: the job must run on worker w, which ran an earlier job, and that worker doesn't meet the label requirement gpu: "
 		      "the job waits for ever, unless that worker changes or the job is cancelled", why(rig, run, "b"));
-	ASSERT_STR_EQ("no_worker_labels: the job must run on worker plain, which lacks one of: gpu", why(rig, run, "c"));
+	ASSERT_STR_EQ("no_worker_labels: the job must run on worker plain, which doesn't meet the label requirement gpu", why(rig, run, "c"));
 	rig_hello_labels(rig, "w", 1, labels, 1);
 	ASSERT_STR_EQ("assigned", rig_state_named(rig, run, "b"));
 	rig_free(rig);
@@ -251,6 +274,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(explain_names_the_absent_worker);
 	RUN_TEST(explain_names_the_required_pool_without_workers);
+	RUN_TEST(explain_names_the_requirement_and_the_nearest_worker);
 	RUN_TEST(explain_tells_of_labels_before_the_pool);
 	RUN_TEST(explain_compares_a_request_with_the_largest_offer);
 	RUN_TEST(explain_ignores_offers_of_workers_that_left);

@@ -111,9 +111,9 @@ TEST bad_labels_are_refused(void)
 
 	graph_labelled(&graph, "a", bad, 1);
 	rig_submit(rig, &graph);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "job 0 'a': labels: a label may only have letters, digits and _ . -"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "job 0 'a': labels: not a requirement on labels; it must be KEY, !KEY, KEY=VALUE, KEY!=VALUE, KEY in (A,B) or KEY notin (A,B)"));
 	rig_hello_labels(rig, "w", 1, bad, 1);
-	ASSERT(rig_error_says(rig, ERR_INVALID, "HELLO: a label may have letters, digits, _ . -, at most 128"));
+	ASSERT(rig_error_says(rig, ERR_INVALID, "'a b' isn't a label; a label is KEY or KEY=VALUE"));
 	rig_free(rig);
 	PASS();
 }
@@ -261,7 +261,7 @@ TEST every_wait_is_explained(void)
 	rig_started(rig, attempt);
 	ASSERT_EQ(REASON_RUNNING, why(rig, run, "a", "worker w"));
 	ASSERT_EQ(REASON_WAITS_FOR_DEPENDENCY, why(rig, run, "b", "the job waits for a (running)"));
-	ASSERT_EQ(REASON_NO_WORKER_LABELS, why(rig, run, "c", "all of the labels ssd, gpu"));
+	ASSERT_EQ(REASON_NO_WORKER_LABELS, why(rig, run, "c", "no connected worker meets the label requirement gpu, ssd; worker w comes nearest, but doesn't meet gpu, ssd"));
 	ASSERT_EQ(REASON_DUE, why(rig, run, "d", "due in 1.5s"));
 	ASSERT_EQ(REASON_APPROVAL, why(rig, run, "e", "0 of 2 people"));
 	ASSERT_EQ(REASON_ALL_SLOTS_BUSY, why(rig, run, "f", "the only slot that the job could use is busy"));

@@ -189,7 +189,7 @@ TEST values_beyond_their_limits_are_refused(void)
 		{ EXPIRY_UNKNOWN, ERR_INVALID, "no such value" }, { MESSAGE_OVER, ERR_TOO_LARGE, "the text is too long" },
 		{ NOT_A_GATE_FROM, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_TIMEOUT, ERR_INVALID, "fields of a gate but isn't a gate" },
 		{ NOT_A_GATE_EXPIRY, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_MESSAGE, ERR_INVALID, "fields of a gate but isn't a gate" },
-		{ LABELS_OVER, ERR_TOO_LARGE, "labels: too many" }, { LABEL_BAD, ERR_INVALID, "a label may only have letters, digits and _ . -" },
+		{ LABELS_OVER, ERR_TOO_LARGE, "labels: too many" }, { LABEL_BAD, ERR_INVALID, "not a requirement on labels; it must be KEY, !KEY, KEY=VALUE" },
 		{ GROUP_OVER, ERR_INVALID, "no such job" }, { NO_GROUP_PARALLEL, ERR_INVALID, "in no fan-out" },
 		{ NO_GROUP_FAST, ERR_INVALID, "in no fan-out" }, { PARALLEL_OVER, ERR_TOO_LARGE, "the number is larger than the most jobs of a run" },
 		{ NAME_OVER, ERR_INVALID, "a name must have letters, digits, _ . - and begin with a letter, digit or _; [NUMBER] may follow" }, { NAME_BAD, ERR_INVALID, "'a b': name: " },

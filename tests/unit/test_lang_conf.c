@@ -92,7 +92,7 @@ static const struct refused {
 	{ "cluster: a b\n", FROM_USER, 1, 10, ERR_INVALID, "key cluster must be a name of letters, digits and _ . -, not 'a b'", "" },
 	{ "slots: 0\n", FROM_USER, 1, 8, ERR_INVALID, "key slots must be a number from 1 to 65536, not '0'", "" },
 	{ "slots: -1\n", FROM_USER, 1, 8, ERR_INVALID, "not '-1'", "" },
-	{ "labels: [a, 'b,c']\n", FROM_USER, 1, 13, ERR_INVALID, "key labels must be one name or a list of names of letters, digits and _ . -, not 'b,c'", "" },
+	{ "labels: [a, 'b,c']\n", FROM_USER, 1, 13, ERR_INVALID, "key labels must be one label or a list of labels, KEY or KEY=VALUE, not 'b,c'", "" },
 	{ "labels: [a, []]\n", FROM_USER, 1, 13, ERR_INVALID, "not a list", "" },
 	{ "timeout: 0\n", FROM_USER, 1, 10, ERR_INVALID, "a time span above 0", "" },
 	{ "keep_for: soon\n", FROM_USER, 1, 11, ERR_INVALID, "key keep_for must be a time span such as 500ms, 30s, 5m, 2h or 1d, not 'soon'", "" },

@@ -14,6 +14,7 @@
 #include "cli/ask/select.h"
 #include "cli/session/output.h"
 #include "cli/show/row_words.h"
+#include "proto/label.h"
 #include "proto/limits.h"
 
 #define NAMED      5                     /* most names shown in a question */
@@ -188,10 +189,14 @@ static enum err read_filter(struct cli *cli, const char *text, struct filter *fi
 	return ERR_NONE;
 }
 
+/* Does the job require this of its worker? A key alone stands for any value of it. */
 static bool has_label(const struct rec_job_row *job, struct slice label)
 {
+	struct label_want want;
+
 	for (size_t i = 0; i < job->labels.n; i++)
-		if (slice_eq(job->labels.at[i], label))
+		if (slice_eq(job->labels.at[i], label) ||
+		    (label_want_read(job->labels.at[i], &want) && want.op == LABEL_IN && slice_eq(want.key, label)))
 			return true;
 	return false;
 }

@@ -2,6 +2,7 @@
 /* titan cordon, uncordon, drain, pool, worker ls, worker rm: which workers get new jobs. */
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
@@ -17,6 +18,9 @@
 #include "cli/show/look.h"
 #include "cli/show/records.h"
 #include "cli/show/rows.h"
+#include "lang/label.h"
+#include "proto/label.h"
+#include "proto/limits.h"
 
 static const struct column set_columns[] = {
 	{ "name", "NAME", false },
@@ -158,17 +162,52 @@ static const struct listing_options worker_options = {
 	.limit = OPT_worker_limit, .all = OPT_worker_all, .name = OPT_worker_name, .sort = OPT_worker_sort,
 };
 
+/* Read the requirements of titan worker ls --label. */
+static enum err read_requirements(struct cli *cli, struct label_want *wants, size_t *ret_count)
+{
+	const struct invocation *invocation = cli->invocation;
+	struct error why = { 0 };
+	struct slice text;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		if (invocation->options[i].id != OPT_worker_label)
+			continue;
+		if (*ret_count == LIMIT_LABELS_MAX)
+			return error_set(&cli->error, ERR_USAGE, "--label: at most %d are allowed", LIMIT_LABELS_MAX);
+		if (label_parse(slice_str(invocation->options[i].value), &cli->arena, &text, &why) != ERR_NONE)
+			return error_set(&cli->error, ERR_USAGE, "--label: %s", why.text);
+		CHECK(label_want_read(text, &wants[(*ret_count)++]));
+	}
+	return ERR_NONE;
+}
+
+static bool labels_match(const struct rec_worker_row *worker, const struct label_want *wants, size_t count)
+{
+	struct slice_list labels = worker->labels;
+
+	labels_order(&labels);
+	for (size_t i = 0; i < count; i++)
+		if (!label_met(&labels, &wants[i]))
+			return false;
+	return true;
+}
+
 /* Ask for the workers that match the listing; listing NULL: all. alarms: warnings for people. */
 static enum err workers_ask(struct cli *cli, struct records *records, struct listing *listing, struct buf *alarms,
 			    bool *ret_stuck)
 {
 	struct msg_query query = { .what = QUERY_WORKERS };
+	struct label_want wants[LIMIT_LABELS_MAX];
+	size_t want_count = 0;
 	enum err err;
 
 	rows_begin_workers(records, &cli->arena);
 	err = records_check(records, &cli->out, &cli->error);
 	if (err == ERR_NONE && listing)
 		err = listing_read(cli, &worker_options, records, listing);
+	if (err == ERR_NONE && listing)
+		err = read_requirements(cli, wants, &want_count);
 	if (err == ERR_NONE)
 		err = cli_connect(cli);
 	while (err == ERR_NONE) {
@@ -176,7 +215,7 @@ static enum err workers_ask(struct cli *cli, struct records *records, struct lis
 
 		err = cli_query(cli, query, &cli->arena, &page);
 		for (size_t i = 0; err == ERR_NONE && i < page.workers.n; i++) {
-			if (listing && !listing_matches(listing, page.workers.at[i].name, 0))
+			if (listing && (!listing_matches(listing, page.workers.at[i].name, 0) || !labels_match(&page.workers.at[i], wants, want_count)))
 				continue;
 			if (listing && !listing_wants(listing))
 				break;

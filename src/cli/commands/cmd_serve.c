@@ -16,6 +16,7 @@
 #include "cli/session/output.h"
 #include "lang/demand.h"
 #include "master/master.h"
+#include "proto/label.h"
 #include "proto/limits.h"
 #include "worker/worker.h"
 
@@ -70,6 +71,9 @@ int cmd_master(struct cli *cli)
 enum err worker_labels(struct cli *cli, const char **ret_labels)
 {
 	const struct invocation *invocation = cli->invocation;
+	struct slice list[LIMIT_LABELS_MAX + 1];
+	struct error why = { 0 };
+	size_t count = 0;
 	struct buf labels = { 0 };
 
 	for (size_t i = 0; i < invocation->option_count; i++) {
@@ -77,11 +81,11 @@ enum err worker_labels(struct cli *cli, const char **ret_labels)
 
 		if (invocation->options[i].id != OPT_worker_label)
 			continue;
-		if (!text_is_name(slice_str(label))) {
+		if (count < sizeof(list) / sizeof(list[0]))
+			list[count++] = slice_str(label);
+		if (labels_check((struct slice_list){ list, count }, &why) != ERR_NONE) {
 			buf_free(&labels);
-			return error_set(&cli->error, ERR_USAGE, "--label: '%s' isn't a valid label; use only "
-				"letters, digits and _ . -",
-					 label);
+			return error_set(&cli->error, ERR_USAGE, "--label: %s", why.text);
 		}
 		buf_addf(&labels, "%s%s", labels.len ? "," : "", label);
 	}
@@ -264,8 +268,9 @@ static unsigned uses_of_option(enum option_id id)
 		return USE_LIST;
 	case OPT_worker_name:
 		return USE_LIST | USE_START | USE_ADD;
-	case OPT_worker_slots:
 	case OPT_worker_label:
+		return USE_LIST | USE_START | USE_ADD;
+	case OPT_worker_slots:
 	case OPT_worker_pool:
 		return USE_START | USE_ADD;
 	case OPT_worker_ssh_config:

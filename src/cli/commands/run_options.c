@@ -12,6 +12,7 @@
 #include "cli/session/cli.h"
 #include "cli/session/options.h"
 #include "lang/demand.h"
+#include "lang/label.h"
 #include "proto/limits.h"
 
 /* ---- options for every job ---- */
@@ -68,6 +69,7 @@ static enum err read_dir(struct cli *cli, struct job_defaults *defaults)
 static enum err read_labels(struct cli *cli, struct job_defaults *defaults)
 {
 	const struct invocation *invocation = cli->invocation;
+	struct error why = { 0 };
 
 	defaults->labels.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(struct slice));
 	for (size_t i = 0; i < invocation->option_count; i++) {
@@ -75,10 +77,8 @@ static enum err read_labels(struct cli *cli, struct job_defaults *defaults)
 
 		if (invocation->options[i].id != OPT_run_label)
 			continue;
-		if (!text_is_name(slice_str(label)))
-			return error_set(&cli->error, ERR_USAGE, "--label: '%s' isn't a valid label; use only letters, "
-				"digits and _ . -", label);
-		defaults->labels.at[defaults->labels.n++] = slice_str(label);
+		if (label_parse(slice_str(label), &cli->arena, &defaults->labels.at[defaults->labels.n++], &why) != ERR_NONE)
+			return error_set(&cli->error, ERR_USAGE, "--label: %s", why.text);
 	}
 	return ERR_NONE;
 }

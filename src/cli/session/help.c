@@ -142,7 +142,7 @@ static void topic_dag(const struct look *look, struct buf *out)
 		    "                    crash_limit=N continue_on=failed,timed_out,denied\n"
 		    "                    on_worker_death=adopt|kill log=lossless|SIZE\n"
 		    "                    prio=N dir=/PATH env=NAME=VALUE mode=retry|exclusive|once\n"
-		    "                    label=NAME delay=SPAN deadline=SPAN|TIME\n"
+		    "                    label=LABEL delay=SPAN deadline=SPAN|TIME\n"
 		    "                    dispatch_timeout=SPAN when='CONDITION' cpus=N memory=SIZE\n"
 		    "                    gpus=N resource=NAME=N worker=NAME prefer=LABEL\n"
 		    "                    pool=NAME affinity=parent|sticky lock=NAME[=shared]\n"

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/life/life.h"
 #include "core/queue/queue.h"
+#include "proto/label.h"
 
 #define NOT_BEFORE_MAX_MS INT64_C(253402300799999)
 
@@ -257,6 +258,22 @@ static enum err spec_check_failure(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_labels(const struct spec_check *check, const char *field, struct slice_list labels)
+{
+	struct label_want want;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < labels.n; i++) {
+		bytes += labels.at[i].len;
+		if (!label_want_read(labels.at[i], &want))
+			return spec_refused(check, ERR_INVALID, field, "not a requirement on labels; it must be KEY, !KEY, KEY=VALUE, "
+				"KEY!=VALUE, KEY in (A,B) or KEY notin (A,B)");
+	}
+	if (labels.n > LIMIT_LABELS_MAX || bytes > LIMIT_LABELS_BYTES_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, field, "too many requirements on labels");
+	return ERR_NONE;
+}
+
 static enum err spec_check_placing(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -270,12 +287,8 @@ static enum err spec_check_placing(const struct spec_check *check)
 	for (size_t i = 0; i < asks.n; i++)
 		if (asks.at[i].amount == 0)
 			return spec_refused(check, ERR_INVALID, "asks", "the amount of a resource is 0");
-	if (spec->prefer.n > LIMIT_LABELS_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "prefer", "too many labels");
-	for (size_t i = 0; i < spec->prefer.n; i++)
-		if (!text_is_name(spec->prefer.at[i]))
-			return spec_refused(check, ERR_INVALID, "prefer", "a label may only have letters, digits and "
-				"_ . -");
+	if (spec_check_labels(check, "labels", spec->labels) != ERR_NONE || spec_check_labels(check, "prefer", spec->prefer) != ERR_NONE)
+		return check->error->code;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].len > 0 && !text_is_name(names[i]))
 			return spec_refused(check, ERR_INVALID, "worker", "the name of a worker or pool may only "
@@ -297,12 +310,6 @@ static enum err spec_check_numbers(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "group", "this field has no effect, because the job is in no fan-out");
 	if (spec->group_parallel > LIMIT_RUN_JOBS_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "group_parallel", "the number is larger than the most jobs of a run");
-	if (spec->labels.n > LIMIT_LABELS_MAX)
-		return spec_refused(check, ERR_TOO_LARGE, "labels", "too many");
-	for (size_t i = 0; i < spec->labels.n; i++)
-		if (!text_is_name(spec->labels.at[i]))
-			return spec_refused(check, ERR_INVALID, "labels", "a label may only have letters, digits and "
-				"_ . -");
 	if (spec->priority > PRIORITY_MAX + 1)
 		return spec_refused(check, ERR_INVALID, "priority", "the priority must be from 0 to 100");
 	if (spec->log_max != 0 && spec->log_max != LOG_LOSSLESS &&

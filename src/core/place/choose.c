@@ -51,11 +51,8 @@ static uint64_t misses(const struct worker *worker, const struct wants *wants)
 
 	if (!wants)
 		return 0;
-	for (size_t i = 0; i < wants->spec.prefer.n && count < 12; i++) {
-		const struct slice_list one = { &wants->spec.prefer.at[i], 1 };
-
-		count += !labels_cover(&worker->labels, &one);
-	}
+	for (size_t i = 0; i < wants->spec.prefer.n && count < 12; i++)
+		count += !label_met(&worker->labels, &wants->prefer[i]);
 	count += wants->spec.pool.len > 0 && !slice_eq(wants->spec.pool, slice_str(worker->pool->name));
 	count += wants->spec.prefer_worker.len > 0 && !PLANTED(preferred_worker_ignored) &&
 		 !slice_eq(wants->spec.prefer_worker, slice_str(worker->name));

@@ -39,13 +39,8 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 				 (unsigned long long)hello->slots, LIMIT_SLOTS_MAX);
 	if (hello->instance.len > INSTANCE_SIZE)
 		return error_set(error, ERR_INVALID, "HELLO: instance has more than %d bytes", INSTANCE_SIZE);
-	if (hello->labels.n > LIMIT_LABELS_MAX)
-		return error_set(error, ERR_TOO_LARGE, "HELLO: more than %d labels", LIMIT_LABELS_MAX);
-	for (size_t i = 0; i < hello->labels.n; i++)
-		if (!text_is_name(hello->labels.at[i]))
-			return error_set(error, ERR_INVALID, "HELLO: a label may have letters, digits, _ . -, at "
-				"most %d",
-					 LIMIT_NAME_MAX_LEN);
+	if (labels_check(hello->labels, error) != ERR_NONE)
+		return error->code;
 	if (hello->pool.len > 0 && !text_is_name(hello->pool))
 		return error_set(error, ERR_INVALID, "HELLO: the name of a pool may have letters, digits, _ . -, at "
 			"most %d",
@@ -98,7 +93,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 		worker->slots_high = worker->slots;
 	mem_free(worker->labels.at);
 	worker->labels = labels_copy(hello->labels);
-	labels_sort(&worker->labels);
+	labels_order(&worker->labels);
 	worker->pid = hello->pid;
 	worker->seen_ms = core->now.wall_ms;     /* the time of this HELLO is also in the worker's row */
 	worker->quitting = worker->ended = false;

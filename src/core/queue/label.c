@@ -58,17 +58,11 @@ struct slice_list labels_copy(struct slice_list labels)
 	return copy;
 }
 
-/* Check that the first list contains all of the second. Both must be sorted. */
-bool labels_cover(const struct slice_list *has, const struct slice_list *wants)
+bool worker_has_labels(const struct worker *worker, const struct wants *wants)
 {
-	size_t at = 0;
-
-	for (size_t i = 0; i < wants->n; i++) {
-		while (at < has->n && slice_cmp(has->at[at], wants->at[i]) < 0)
-			at++;
-		if (at == has->n || !slice_eq(has->at[at], wants->at[i]))
+	for (size_t i = 0; i < wants->spec.labels.n; i++)
+		if (!label_met(&worker->labels, &wants->labels[i]) && (wants->labels[i].op != LABEL_LACKS || !PLANTED(label_lacks_ignored)))
 			return false;
-	}
 	return true;
 }
 
@@ -88,7 +82,7 @@ bool worker_can(const struct worker *worker, const struct ready_class *class)
 	    !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
 		return false;
 	return ((PLANTED(labels_ignored) && wants->spec.labels.n > 1) ||
-		labels_cover(&worker->labels, &wants->spec.labels)) &&
+		worker_has_labels(worker, wants)) &&
 	       resources_could(worker->offers, worker->offer_count, wants->asks, wants->ask_count);
 }
 
@@ -179,6 +173,16 @@ static bool is_stranger(const struct core *core, const struct run *run)
 }
 
 
+/* Specifications were checked at their submit, so their requirements can be read. */
+static struct label_want *label_wants(struct slice_list texts, struct arena *arena)
+{
+	struct label_want *wants = arena_zalloc(arena, texts.n + 1, sizeof(*wants));
+
+	for (size_t i = 0; i < texts.n; i++)
+		CHECK(label_want_read(texts.at[i], &wants[i]));
+	return wants;
+}
+
 static struct wants *wants_make(struct slice bytes)
 {
 	struct wants *wants = mem_zalloc(sizeof(*wants));
@@ -190,6 +194,8 @@ static struct wants *wants_make(struct slice bytes)
 	bytes.data = wants->bytes;
 	CHECK(record_decode(REC_job_spec, &bytes, &wants->arena, &wants->spec, NULL) == ERR_NONE);
 	wants->stranger = bytes.len > 0;
+	wants->labels = label_wants(wants->spec.labels, &wants->arena);
+	wants->prefer = label_wants(wants->spec.prefer, &wants->arena);
 	CHECK(resources_read(wants->spec.asks, &asks, NULL) == ERR_NONE);
 	wants->ask_count = asks.n;
 	if (asks.n > 0) {

@@ -52,8 +52,9 @@ enum err class_of(struct core *core, struct run *run, const struct rec_job_spec 
 void run_release_classes(struct core *core, struct run *run, size_t from);
 /* Check whether the worker could run jobs of this class if it were idle. */
 bool worker_can(const struct worker *worker, const struct ready_class *class);
-bool labels_cover(const struct slice_list *has, const struct slice_list *wants);
-void labels_sort(struct slice_list *labels);             /* sort labels and drop duplicates */
+/* Check that the worker meets each requirement on labels. */
+bool worker_has_labels(const struct worker *worker, const struct wants *wants);
+void labels_sort(struct slice_list *labels);             /* sort texts and drop duplicates */
 struct slice_list labels_copy(struct slice_list labels); /* returns a copy in one block of memory: free its .at */
 
 static inline const struct wants *job_wants(const struct core *core, const struct job *job)

@@ -29,7 +29,7 @@ static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wa
 		return HURDLE_UP;
 	if (wants && wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
 		return HURDLE_NAME;
-	if (wants && !labels_cover(&worker->labels, &wants->spec.labels))
+	if (wants && !worker_has_labels(worker, wants))
 		return HURDLE_LABELS;
 	if (wants && wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
 		return HURDLE_POOL;
@@ -118,6 +118,68 @@ static void tell_next_try(struct telling *telling, const struct wants *wants)
 		 (long long)((next_ns > 0 ? next_ns + NS_PER_S - 1 : 0) / NS_PER_S));
 }
 
+static size_t labels_met(const struct worker *worker, const struct wants *wants)
+{
+	size_t met = 0;
+
+	for (size_t i = 0; i < wants->spec.labels.n; i++)
+		met += label_met(&worker->labels, &wants->labels[i]);
+	return met;
+}
+
+/* Return the worker that meets most of the requirements on labels, of those that only labels keep from the job. */
+static const struct worker *labels_nearest(const struct core *core, const struct wants *wants)
+{
+	const struct worker *nearest = NULL;
+
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (hurdle_of(core->workers[i], wants) == HURDLE_LABELS &&
+		    (!nearest || labels_met(core->workers[i], wants) > labels_met(nearest, wants)))
+			nearest = core->workers[i];
+	return nearest;
+}
+
+/* List the requirements that this worker doesn't meet, and what it has instead. */
+static void tell_unmet(struct telling *telling, const struct worker *worker, const struct wants *wants)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < wants->spec.labels.n; i++) {
+		const struct slice *text = &wants->spec.labels.at[i], *has = label_find(&worker->labels, wants->labels[i].key);
+
+		if (label_met(&worker->labels, &wants->labels[i]))
+			continue;
+		buf_addf(&telling->words, "%s%.*s", first ? "" : ", ", (int)text->len, (const char *)text->data);
+		if (has)
+			buf_addf(&telling->words, " (it has %.*s)", (int)has->len, (const char *)has->data);
+		first = false;
+	}
+}
+
+/* Name the requirements that no worker meets; or all of them, if each is met by some worker. */
+static void tell_labels(struct telling *telling, const struct wants *wants)
+{
+	const struct core *core = telling->core;
+	const struct worker *nearest = labels_nearest(core, wants);
+	size_t alone = 0;
+
+	for (size_t i = 0; i < wants->spec.labels.n; i++) {
+		bool met = false;
+
+		for (size_t at = 0; at < core->worker_count && !met; at++)
+			met = hurdle_of(core->workers[at], wants) == HURDLE_LABELS && label_met(&core->workers[at]->labels, &wants->labels[i]);
+		if (!met)
+			buf_addf(&telling->words, "%s%.*s", alone++ ? ", " : "no connected worker meets the label requirement ",
+				 (int)wants->spec.labels.at[i].len, (const char *)wants->spec.labels.at[i].data);
+	}
+	if (alone == 0)
+		tell_list(telling, "no connected worker meets all of the label requirements ", wants->spec.labels);
+	if (nearest && !telling->brief) {
+		buf_addf(&telling->words, "; worker %s comes nearest, but doesn't meet ", nearest->name);
+		tell_unmet(telling, nearest, wants);
+	}
+}
+
 /* Name the one worker that the job requires: no other was considered. */
 static void tell_named(struct telling *telling, const struct wants *wants)
 {
@@ -141,9 +203,12 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 		return REASON_NO_WORKER_NAMED;
 	case HURDLE_LABELS:
 		tell_named(telling, wants);
-		tell_list(telling, wants->spec.only_worker.len ? "which lacks one of: " : "no connected worker has "
-			"all of the labels ",
-			  telling->spec->labels);
+		if (wants->spec.only_worker.len > 0) {
+			buf_add_str(&telling->words, "which doesn't meet the label requirement ");
+			tell_unmet(telling, labels_nearest(core, wants), wants);
+		} else {
+			tell_labels(telling, wants);
+		}
 		return REASON_NO_WORKER_LABELS;
 	case HURDLE_POOL:
 		tell_named(telling, wants);
@@ -260,7 +325,8 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 			 (const char *)wants->spec.only_worker.data);
 		return true;
 	case HURDLE_LABELS:
-		tell_list(telling, "lacks one of: ", telling->spec->labels);
+		buf_add_str(&telling->words, "doesn't meet the label requirement ");
+		tell_unmet(telling, target, wants);
 		return true;
 	case HURDLE_POOL:
 		buf_addf(&telling->words, "is in pool %s, not %.*s", target->pool->name, (int)wants->spec.pool.len,
