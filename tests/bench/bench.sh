@@ -160,10 +160,20 @@ submits() {
 	yes true | head -n 100000 | "$titan" run --lines >/dev/null
 	read -r name number unit < <("$build/tests/bench/bench_noop" 100000)
 	figure "$name" "$number" "$unit"
+	stop
+	wait 2>/dev/null || true
+	rm -rf "$TITAN_STATE"
+}
+
+# A graph of 100,000 jobs that wait, and how long a master that starts after a kill takes until it serves again.
+restart() {
+	mkdir -p "$TITAN_STATE"
+	"$titan" master >"$dir/master.log" 2>&1 &
+	until "$titan" status >/dev/null 2>&1; do sleep 0.02; done
 	yes true | head -n 100000 >"$dir/lines"
 	took "$titan" run --lines <"$dir/lines"
 	figure graph_100k_accepted "$(awk -v ns=$ns 'BEGIN { printf "%.2f", ns / 1e9 }')" s
-	kill -KILL %1
+	kill -KILL $!
 	wait 2>/dev/null || true
 	local from
 	from=$(now_ns)
@@ -213,6 +223,7 @@ peers() {
 limits
 ours
 submits
+restart
 commands
 idle
 peers
