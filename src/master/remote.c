@@ -166,6 +166,7 @@ static void accept_cb(int fd, void *owner)
 		close(fd);               /* a peer that hasn't finished its TLS handshake can't be sent an error */
 		return;
 	}
+	tcp_watch_silence(fd, master->options.lease_ms);
 	peer_name(fd, name);
 	session = session_new(master, transport_tls_accept(master->remote->server, fd), &(struct caller){ 0 }, true);
 	snprintf(session->peer, sizeof(session->peer), "%s", name);

@@ -148,6 +148,8 @@ enum err client_open_remote(const char *address, const struct key *key, struct c
 		err = transport_tls_connect(fd, key->identity, key->secret, &client->transport, error);
 	if (err == ERR_NONE)
 		err = greet(client, NULL, until_ns, error);
+	if (err == ERR_NONE && client->welcome.lease_ms > 0)
+		tcp_watch_silence(client_fd(client), client->welcome.lease_ms < INT32_MAX ? (int64_t)client->welcome.lease_ms : INT32_MAX);
 	return opened(client, err, ret_client);
 }
 

@@ -416,6 +416,11 @@ void conn_set_max_queue(struct conn *conn, size_t max_queue)
 	conn->max_queue = max_queue;
 }
 
+int conn_fd(const struct conn *conn)
+{
+	return conn->transport->fd;
+}
+
 int conn_identity(const struct conn *conn, struct identity *ret)
 {
 	return transport_identity(conn->transport, ret);

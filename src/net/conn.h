@@ -35,6 +35,8 @@ void conn_set_max_body(struct conn *conn, size_t max_body);
 /* Get the peer's identity as the transport knows it; 0 or -errno. */
 int conn_identity(const struct conn *conn, struct identity *ret);
 
+int conn_fd(const struct conn *conn);    /* the descriptor, for options of the socket only */
+
 /* Limit the frames delivered before other connections are served; 0: no limit. */
 void conn_set_frames_at_once(struct conn *conn, size_t most);
 /* Set the most bytes that may be queued, for a peer that needs more than LIMIT_CONN_QUEUE_MAX. */

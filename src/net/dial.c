@@ -3,6 +3,7 @@
 #include "net/dial.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,7 +19,9 @@
 
 #define BACKLOG      1024
 #define ONE_TRY_NS   (3 * NS_PER_S)      /* time for each of several addresses of a host */
-#define IDLE_S       30                  /* seconds of silence before TCP checks whether the peer is still there */
+/* most seconds of silence before TCP checks whether the peer is still there: NATs keep idle connections for a minute or more */
+#define IDLE_MAX_S   30
+#define KEEP_TRIES   3
 
 struct parts {
 	char host[256];                  /* empty: none was given */
@@ -90,15 +93,28 @@ static enum err look_up(const char *address, bool listens, struct addrinfo **ret
 	return error_next(error, "getent hosts %s", parts.host);
 }
 
-/* The peer may vanish without closing: let TCP check too, in addition to the protocol's heartbeats. */
-static void keep_alive(int fd)
+static int within(int64_t value, int least, int most)
 {
-	int yes = 1, idle = IDLE_S, interval = 10, tries = 3;
+	return value < least ? least : value > most ? most : (int)value;
+}
+
+void tcp_watch_silence(int fd, int64_t span_ms)
+{
+	int64_t span_s = span_ms / 1000;
+	int yes = 1, interval = within(span_s / 6, 1, 10), idle = within(span_s - KEEP_TRIES * interval - 1, 1, IDLE_MAX_S);
+	int tries = KEEP_TRIES;
 
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof(tries));
+}
+
+void tcp_limit_unanswered(int fd, int64_t span_ms)
+{
+	unsigned limit_ms = (unsigned)within(span_ms, 0, INT_MAX);
+
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
 }
 
 static int start(const struct addrinfo *to)      /* the descriptor, or -errno */
@@ -107,7 +123,7 @@ static int start(const struct addrinfo *to)      /* the descriptor, or -errno */
 
 	if (fd < 0)
 		return -errno;
-	keep_alive(fd);
+	tcp_watch_silence(fd, LIMIT_LEASE_MS);
 	if (connect(fd, to->ai_addr, to->ai_addrlen) < 0 && errno != EINPROGRESS) {
 		int result = -errno;
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keys as text and in files, and addresses as people write them. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +99,37 @@ TEST dial_reaches_what_listens_and_says_what_does_not(void)
 	PASS();
 }
 
+static int tcp_option(int fd, int option)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	getsockopt(fd, IPPROTO_TCP, option, &value, &len);
+	return value;
+}
+
+TEST a_silent_peer_is_noticed_within_the_span(void)
+{
+	/* Spans in seconds, and the most that may pass: at least 4, and a minute at most, so that NATs keep the connection. */
+	const int64_t spans[][2] = { { 0, 4 }, { 1, 4 }, { 4, 4 }, { 5, 5 }, { 20, 20 }, { 60, 60 }, { 86400, 60 } };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+		int idle, notice;
+
+		tcp_watch_silence(fd, spans[i][0] * 1000);
+		idle = tcp_option(fd, TCP_KEEPIDLE);
+		notice = idle + tcp_option(fd, TCP_KEEPCNT) * tcp_option(fd, TCP_KEEPINTVL);
+		ASSERT(notice <= spans[i][1] && idle >= 1 && idle <= 30);
+	}
+	tcp_limit_unanswered(fd, 1500);
+	ASSERT_EQ(1500, tcp_option(fd, TCP_USER_TIMEOUT));
+	tcp_limit_unanswered(fd, 0);
+	ASSERT_EQ(0, tcp_option(fd, TCP_USER_TIMEOUT));
+	close(fd);
+	PASS();
+}
+
 SUITE(net_keyfile)
 {
 	RUN_TEST(key_is_read_as_it_was_written);
@@ -103,6 +137,7 @@ SUITE(net_keyfile)
 	RUN_TEST(key_file_that_others_may_read_is_refused);
 	RUN_TEST(addresses_are_checked_as_written);
 	RUN_TEST(dial_reaches_what_listens_and_says_what_does_not);
+	RUN_TEST(a_silent_peer_is_noticed_within_the_span);
 }
 
 GREATEST_MAIN_DEFS();
