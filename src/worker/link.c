@@ -29,16 +29,41 @@
 #define RETRY_MAX_S   5.
 #define RETRY_DENIED_S 30.
 #define WELCOME_NS    (10 * NS_PER_S)
+#define ATTEMPT_MIN_NS NS_PER_S
 
 /* --- the connection --- */
+
+/*
+ * The master loses patience with a silent worker some time after the lease, so the waits between attempts to connect, and
+ * the time for each, are no longer than leases. Before the first WELCOME the lease isn't known.
+ */
+static int64_t lease_or_default_ns(const struct link *link)
+{
+	return link->lease_ns > 0 ? link->lease_ns : LIMIT_LEASE_MS * NS_PER_MS;
+}
+
+static double retry_max_s(const struct link *link)
+{
+	double lease_s = (double)lease_or_default_ns(link) / (double)NS_PER_S;
+
+	return lease_s < RETRY_FIRST_S ? RETRY_FIRST_S : lease_s < RETRY_MAX_S ? lease_s : RETRY_MAX_S;
+}
+
+static int64_t attempt_ns(const struct link *link)
+{
+	int64_t two_ns = 2 * lease_or_default_ns(link);
+
+	return two_ns < ATTEMPT_MIN_NS ? ATTEMPT_MIN_NS : two_ns < WELCOME_NS ? two_ns : WELCOME_NS;
+}
 
 static void retry_later(struct link *link)
 {
 	double jitter = 0.75 + (double)rand_below(&link->rand, 1000) / 2000.;
+	double most_s = retry_max_s(link);
 
 	link->retry_s = link->retry_s > 0. ? 2. * link->retry_s : RETRY_FIRST_S;
-	if (link->retry_s > RETRY_MAX_S)
-		link->retry_s = link->retry_s >= 2. * RETRY_DENIED_S ? RETRY_DENIED_S : RETRY_MAX_S;
+	if (link->retry_s > most_s)
+		link->retry_s = link->retry_s >= 2. * RETRY_DENIED_S ? RETRY_DENIED_S : most_s;
 	ev_timer_stop(link->loop, &link->retry);
 	/* The master can't be dialled if it comes through bridges; it makes a new bridge by itself. */
 	if (link_is_bridged(link) && link->bridge_fd < 0)
@@ -115,6 +140,8 @@ static struct transport *connect_remote(struct link *link, struct error *error)
 	    dial_start(link->options->address, link->dials++, &fd, error) != ERR_NONE ||
 	    transport_tls_connect(fd, key.identity, key.secret, &transport, error) != ERR_NONE)
 		return NULL;
+	/* TCP itself repeats packets ever more seldom: after an outage a new attempt connects sooner. */
+	tcp_limit_unanswered(fd, attempt_ns(link) / NS_PER_MS);
 	return transport;
 }
 
@@ -270,6 +297,7 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 {
 	struct link *link = timer->data;
 	int64_t now_ns = clock_mono_ns();
+	struct error error;
 
 	(void)loop;
 	(void)events;
@@ -287,9 +315,9 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 		return;
 	}
 	if (link->welcome ? now_ns - link->echo_ns > link->lease_ns : now_ns - link->hello_ns > WELCOME_NS) {
-		log_warn("the master sends nothing; the link connects again");
-		link->welcome = false;
-		conn_close(link->conn);
+		/* Not after sending what is queued: nothing gets through, and all of it is sent again. */
+		error_set(&error, ERR_TIMEOUT, "the master sends nothing; the link connects again");
+		conn_cut(link->conn, &error);
 		return;
 	}
 	link_beat(link);
