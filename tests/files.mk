@@ -119,6 +119,12 @@ LEAST = 1000
 campaign: tests/sim/titan-sim
 	@$(BASH_PROGRAM) $(top_srcdir)/tests/sim/campaign tests/sim/titan-sim $(MINUTES) $(SEED) $(LEAST)
 
+# The same for networks: make campaign-networks COUNT=500 SEED=1, schedules of failing networks between namespaces.
+campaign-networks: COUNT = 500
+campaign-networks: all
+	@CHAOS_NETWORKS=$(COUNT) CHAOS_SEED=$(SEED) CHAOS_CONVERGE_MS=2400 TEST_TIMEOUT=$$(($(COUNT) * 30 + 600)) \
+		$(run_tests) $(call test_paths,tests/e2e/chaos-networks.sh)
+
 # Are the guards of the core guarded by tests? make mutants COUNT=200 SEED=1; COUNT=0 takes all.
 COUNT = 200
 mutants: all

@@ -18,6 +18,7 @@ e2e_tests = \
 	tests/e2e/chaos-flood.sh \
 	tests/e2e/chaos-kills.sh \
 	tests/e2e/chaos-neighbours.sh \
+	tests/e2e/chaos-networks.sh \
 	tests/e2e/chaos-partitions.sh \
 	tests/e2e/chaos-pauses.sh \
 	tests/e2e/chaos-prune.sh \
@@ -132,8 +133,10 @@ e2e_tests = \
 
 e2e_other = \
 	tests/e2e/holders.py \
+	tests/e2e/lib-hosts.sh \
 	tests/e2e/lib-ssh.sh \
 	tests/e2e/lib.sh \
+	tests/e2e/networks.py \
 	tests/e2e/on-terminal.py \
 	tests/e2e/proxy.py \
 	tests/e2e/repl.py
