@@ -104,6 +104,7 @@ cli_sources = \
 	src/cli/commands/logs_many.h \
 	src/cli/commands/logs_one.c \
 	src/cli/commands/logs_start.c \
+	src/cli/commands/logs_subs.c \
 	src/cli/commands/logs_tries.c \
 	src/cli/commands/moment.c \
 	src/cli/commands/moment.h \

@@ -9,7 +9,7 @@ start_cluster --slots 3
 cat >job.yaml <<END
 jobs:
   a: {run: "echo a1; while [ ! -e $test_dir/b ]; do sleep 0.05; done; printf 'a2'"}
-  b: {run: "while [ ! -e $test_dir/go ]; do sleep 0.05; done; echo b1; echo b2 >&2; touch $test_dir/b; while [ ! -e $test_dir/c ]; do sleep 0.05; done; echo b3; exit 3"}
+  b: {run: "while [ ! -e $test_dir/go ]; do sleep 0.05; done; echo b1; echo b2 >&2; while [ ! -e $test_dir/c ]; do sleep 0.05; done; echo b3; exit 3"}
   end: {run: "echo last", needs: {a: ok, b: done}}
 END
 run=$(titan run job.yaml | grep -oE "[0-9]+" | head -n 1)
@@ -19,6 +19,8 @@ in_followed() { grep -qx "$1" followed; }
 ok "the first line is seen while the run goes on" until_true 30 in_followed 'a   | a1'
 : >go
 ok "those of another job too" until_true 30 in_followed 'b   | b2'
+ok "on both streams" until_true 30 in_followed 'b   | b1'
+: >b
 a_ended() { job_is "$run" a succeeded; }
 ok "one job has ended" until_true 30 a_ended
 : >c

@@ -5,6 +5,7 @@
 
 start_cluster --slots 2
 child() { titan --json show "$1" | jq -r ".[0] | .jobs[] | select(.name == \"$2\") | .child"; }
+wait_for() { until_true 60 process_gone "$1" && wait "$1"; }
 has_child() { [ "$(child "$1" "$2")" != null ]; }
 
 mkdir -p parts
@@ -43,6 +44,70 @@ is "for programs with the address of the job" "$(titan --json logs "$run" | jq -
 unlike "unless they aren't wanted" "$(titan logs --no-sub "$run" 2>&1)" 'got moon'
 like "then they are said to be missing" "$(titan logs --no-sub "$run" 2>&1)" "1 job is a sub-run, whose output isn't shown"
 like "and found" "$(titan logs --grep moon "$run")" 'build/first'
+
+# --- followed ---
+cat >wait.yaml <<EOF2
+params: {word: none}
+jobs:
+  early: {run: 'echo early \${params.word}; until test -e $test_dir/on; do sleep 0.05; done'}
+  late: {needs: early, run: 'echo late \${params.word}'}
+EOF2
+printf 'jobs:\n  part: {pipeline: wait.yaml, params: {word: deep}}\n' >around.yaml
+cat >follow.yaml <<EOF2
+jobs:
+  begin: {run: "until test -e $test_dir/begin; do sleep 0.05; done"}
+  outer: {needs: begin, pipeline: around.yaml}
+  last: {needs: outer, run: echo the last}
+EOF2
+run=$(titan -q run follow.yaml)
+titan logs -f "$run" >followed 2>&1 &
+follower=$!
+titan logs -f "$run/outer" >followed-job 2>&1 &
+follower_of_job=$!
+shows() { grep -q "$1" "$2"; }
+touch begin
+ok "a follower sees a sub-run that begins later, in a sub-run" until_true 60 shows '^outer/part/early *| early deep' followed
+ok "so does the follower of the job alone" until_true 60 shows '^outer/part/early *| early deep' followed-job
+touch on
+exits "the follower of the job ends with it" 0 wait_for "$follower_of_job"
+exits "that of the run, too" 0 wait_for "$follower"
+like "with all of its output" "$(cat followed)" '^outer/part/late *\| late deep'
+like "also behind the sub-run" "$(cat followed)" '^last *\| the last'
+is "each line once" "$(grep -c ' | ' followed)" 3
+unlike "the job's has no other" "$(cat followed-job)" 'the last'
+rm on
+printf 'jobs:\n  many:\n    matrix: {n: [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o]}\n    pipeline: wait.yaml\n    params: {word: "${matrix.n}"}\n' >many.yaml
+run=$(titan -q run many.yaml)
+titan logs -f "$run" >followed 2>&1 &
+follower=$!
+ok "many sub-runs at once" until_true 60 shows '| early' followed
+kill -9 "$(master_pid)"
+start_cluster --slots 2
+touch on
+exits "are followed to their ends, over a crash of the master" 0 wait_for "$follower"
+is "and completely" "$(grep -oE '\| (early|late) [a-o]$' followed | sort -u | wc -l)" 30
+is "once" "$(grep -cE '\| (early|late) [a-o]$' followed)" 30
+
+# --- earlier tries ---
+cat >again.yaml <<EOF2
+jobs:
+  build: {pipeline: parts/twice.yaml, retry: 1}
+EOF2
+cat >parts/twice.yaml <<EOF2
+jobs:
+  test: {run: 'if test -e $test_dir/tried; then echo the second; else echo the first; touch $test_dir/tried; false; fi'}
+EOF2
+exits "a job whose sub-run fails once" 0 titan --timeout 60s run -w again.yaml
+run=$(titan --json ls | jq '[.[] | select(.name == "again")][0].run')
+like "shows its last try" "$(titan logs "$run/build")" 'the second'
+unlike "alone" "$(titan logs "$run/build")" 'the first'
+like "an earlier one by its number" "$(titan logs --try 1 "$run/build")" '^build/test *\| the first'
+unlike "alone" "$(titan logs --try 1 "$run/build")" 'the second'
+like "the last one as well" "$(titan logs --try 2 "$run")" '^build/test *\| the second'
+unlike "alone" "$(titan logs --try 2 "$run")" 'the first'
+is "or all, each with its number" "$(titan logs --try all "$run" | grep -oE 'build try [12]/test try 1.*(first|second)' | grep -oE '^build try [12]|first|second' | paste -sd' ')" "build try 1 first build try 2 second"
+is "for programs the run differs" "$(titan --json logs --try all "$run" | jq -r .run | sort -u | wc -l)" 2
+unlike "unless sub-runs aren't wanted" "$(titan logs --no-sub --try all "$run" 2>&1)" 'first|second'
 
 touch stop
 exits "one whose sub-run fails" 1 titan --timeout 60s run -w outer.yaml

@@ -104,7 +104,7 @@ int cmd_logs(struct cli *cli)
 	options.grep = grep ? &regex : NULL;
 	if (cli_catch_signals(cli) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    cli_targets(cli, invocation->args, invocation->arg_count, REACH_EVERY, &targets) != ERR_NONE ||
-	    (options.follow && check_follow(cli, &targets) != ERR_NONE) || is_one(cli, &targets, options.no_sub || options.follow, &one) != ERR_NONE)
+	    (options.follow && check_follow(cli, &targets) != ERR_NONE) || is_one(cli, &targets, options.no_sub, &one) != ERR_NONE)
 		status = cli_fail(cli);
 	else if (one && !grep && !options.failed && options.try_no == 0 && options.since_ms == INT64_MIN && cli->out.style == STYLE_HUMAN)
 		status = logs_one(cli, &options, &targets.at[0]);

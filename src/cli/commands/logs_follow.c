@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Follows the output of a run. A subscription reports jobs that start and end; on a second connection the logs of
- * running jobs are read again and again. After a lost connection the master sends all rows again, and reading continues
+ * Follows the output of a run and of its sub-runs. A subscription reports jobs that start and end, and further ones do so for
+ * the sub-runs (logs_subs.c); on a second connection the logs of running jobs are read again and again. After a lost connection the master sends all rows again, and reading continues
  * at the old offsets.
  */
+#include <string.h>
+
 #include "base/clock.h"
 #include "cli/ask/ask.h"
 #include "cli/commands/logs_many.h"
@@ -19,55 +21,88 @@ static void take_run(struct many *many, const struct rec_run_row *row)
 		many->run_ended_ms = row->ended_ms;
 }
 
-static enum err take_frame(struct many *many, const struct incoming *frame, uint64_t id)
+static void take_jobs(struct many *many, const struct rec_job_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].run == many->targets->at[0].run)
+			many_take_row(many, &rows[i]);
+}
+
+static void take_snapshot(struct many *many, const struct msg_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->runs.n; i++)
+		take_run(many, &snapshot->runs.at[i]);
+	take_jobs(many, snapshot->jobs.at, snapshot->jobs.n);
+	many->known |= snapshot->cursor == 0;
+}
+
+static void take_delta(struct many *many, const struct msg_delta *delta)
+{
+	for (size_t i = 0; i < delta->runs.n; i++)
+		take_run(many, &delta->runs.at[i]);
+	take_jobs(many, delta->jobs.at, delta->jobs.n);
+	many->known &= !delta->cut;
+}
+
+static enum err take_frame(struct many *many, const struct incoming *frame)
 {
 	struct arena arena = { 0 };
-	struct msg_snapshot snapshot = { 0 };
-	struct msg_delta delta = { 0 };
+	union {
+		struct msg_error error;
+		struct msg_snapshot snapshot;
+		struct msg_delta delta;
+	} msg;
 	enum err err = ERR_NONE;
 
-	if (frame->op == OP_ERROR)
-		err = cli_take_error(many->cli, frame, id);
-	else if (frame->op == OP_SNAPSHOT)
-		err = message_decode(OP_SNAPSHOT, frame->body, &arena, &snapshot, &many->cli->error);
-	else if (frame->op == OP_DELTA)
-		err = message_decode(OP_DELTA, frame->body, &arena, &delta, &many->cli->error);
-	for (size_t i = 0; err == ERR_NONE && i < snapshot.runs.n + delta.runs.n; i++)
-		take_run(many, i < snapshot.runs.n ? &snapshot.runs.at[i] : &delta.runs.at[i - snapshot.runs.n]);
-	for (size_t i = 0; err == ERR_NONE && i < snapshot.jobs.n + delta.jobs.n; i++) {
-		const struct rec_job_row *row = i < snapshot.jobs.n ? &snapshot.jobs.at[i] : &delta.jobs.at[i - snapshot.jobs.n];
-
-		if (row->run == many->targets->at[0].run && row->index < LIMIT_RUN_JOBS_MAX)
-			many_take_row(many, row, row->index);
-	}
-	if (frame->op == OP_SNAPSHOT && err == ERR_NONE && snapshot.cursor == 0)
-		many->known = true;
-	if (delta.cut)
-		many->known = false;
+	if (frame->op != OP_ERROR && frame->op != OP_SNAPSHOT && frame->op != OP_DELTA)
+		return ERR_NONE;
+	memset(&msg, 0, sizeof(msg));
+	err = message_decode((enum opcode)frame->op, frame->body, &arena, &msg, &many->cli->error);
+	if (err == ERR_NONE && frame->op == OP_ERROR)
+		err = msg.error.id == many->id || msg.error.id == 0 ? cli_take_error(many->cli, frame, many->id) : subs_take_error(many, &msg.error);
+	else if (err == ERR_NONE && frame->op == OP_SNAPSHOT)
+		msg.snapshot.id == many->id ? take_snapshot(many, &msg.snapshot) : subs_take_snapshot(many, &msg.snapshot);
+	else if (err == ERR_NONE)
+		msg.delta.id == many->id ? take_delta(many, &msg.delta) : subs_take_delta(many, &msg.delta);
 	arena_free(&arena);
 	return err;
 }
 
-/* Take rows of the subscription until this time. */
-static enum err take_rows(struct many *many, uint64_t id, int64_t until_ns)
+/* Take rows of the subscriptions until this time. */
+static enum err take_rows(struct many *many, int64_t until_ns)
 {
 	for (;;) {
 		struct incoming frame;
 		enum err err = cli_receive(many->cli, until_ns, &frame);
 
 		if (err == ERR_NONE)
-			err = take_frame(many, &frame, id);
+			err = take_frame(many, &frame);
 		if (err != ERR_NONE)
 			return err == ERR_PENDING ? ERR_NONE : err;
-		if (many->known && until_ns == TIME_NEVER)
-			return ERR_NONE;
 	}
+}
+
+/* Wait until the rows of the run and of all its sub-runs are known. */
+static enum err take_all(struct many *many)
+{
+	enum err err = ERR_NONE;
+
+	while (err == ERR_NONE && !(many->known && subs_seen(many))) {
+		struct incoming frame;
+
+		err = subs_subscribe(many);
+		if (err == ERR_NONE)
+			err = cli_receive(many->cli, TIME_NEVER, &frame);
+		if (err == ERR_NONE)
+			err = take_frame(many, &frame);
+	}
+	return err;
 }
 
 /* Have all wanted jobs ended? A whole run must have ended itself, because jobs may still be added. */
 static bool all_ended(const struct many *many)
 {
-	if (!many->known || many->log_count > 0)
+	if (!many->known || many->log_count > 0 || !subs_over(many))
 		return false;
 	if (many->run_ended_ms != 0)
 		return true;
@@ -75,23 +110,25 @@ static bool all_ended(const struct many *many)
 		if (many->targets->at[i].job.len == 0)
 			return false;
 	for (size_t i = 0; i < many->job_count; i++)
-		if (many->jobs[i] && many->jobs[i]->ended_ms == 0)
+		if (many->jobs[i]->ended_ms == 0)
 			return false;
-	return many->seen > 0;
+	return many->job_count > 0;
 }
 
 /* Follow on one connection. *caught_up: set when the output so far has been printed. */
 static enum err follow_connected(struct many *many, bool *caught_up)
 {
 	struct msg_subscribe msg = { .what = QUERY_JOBS, .run = many->targets->at[0].run };
-	uint64_t id = client_next_id(many->cli->client);
-	enum err err = cli_send(many->cli, OP_SUBSCRIBE, &msg, id);
+	enum err err;
 
+	many->id = client_next_id(many->cli->client);
 	many->known = false;
+	subs_lost(many);
+	err = cli_send(many->cli, OP_SUBSCRIBE, &msg, many->id);
 	if (err == ERR_NONE)
 		err = client_flush(many->cli->client, &many->cli->error);
 	if (err == ERR_NONE)
-		err = take_rows(many, id, TIME_NEVER);
+		err = take_all(many);
 	if (err == ERR_NONE && (err = cli_connect(&many->side)) != ERR_NONE)
 		many->cli->error = many->side.error;
 	if (err == ERR_NONE && !*caught_up) {
@@ -99,7 +136,9 @@ static enum err follow_connected(struct many *many, bool *caught_up)
 		*caught_up = err == ERR_NONE;
 	}
 	while (err == ERR_NONE && !all_ended(many)) {
-		err = take_rows(many, id, clock_mono_ns() + LOGS_TICK_MS * NS_PER_MS);
+		err = subs_subscribe(many);
+		if (err == ERR_NONE)
+			err = take_rows(many, clock_mono_ns() + LOGS_TICK_MS * NS_PER_MS);
 		if (err == ERR_NONE) {
 			many_ask_again(many, ASKED_MOST);
 			err = many_drain(many);

@@ -3,6 +3,8 @@
  * Finds the logs that are wanted. A few facts are kept for each job, and each attempt with output has a log until it is
  * read.
  */
+#include <inttypes.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ask/ask.h"
@@ -35,36 +37,57 @@ static char *path_of(const struct many *many, const struct rec_job_row *row)
 	return text;
 }
 
-/* Note the sub-run of a job so that its logs are read; with follow or no_sub only count it, because they aren't shown. */
-static void take_sub(struct many *many, const struct rec_job_row *row)
+void many_take_sub(struct many *many, const struct logged_job *job, uint64_t child, uint64_t try_no)
 {
-	if (row->child == 0)
-		return;                  /* the sub-run hasn't begun */
-	if (many->options->follow || many->options->no_sub) {
-		many->subruns++;
-		return;
-	}
+	struct sub_logs *sub = mem_zalloc(sizeof(*sub));
+	struct buf path = { 0 };
+
 	if (many->sub_count == many->sub_room) {
 		many->sub_room = many->sub_room ? 2 * many->sub_room : 8;
 		many->subs = mem_resize(many->subs, many->sub_room, sizeof(*many->subs));
 	}
-	many->subs[many->sub_count++] = (struct sub_logs){ row->child, many->within ? many->within->top : row->run, path_of(many, row) };
+	buf_add_str(&path, job->path ? job->path : job->name);
+	if (many->options->try_no == TRY_ALL)
+		buf_addf(&path, " try %" PRIu64, try_no);
+	*sub = (struct sub_logs){ .run = child, .top = job->top, .path = mem_text(buf_slice(&path)) };
+	buf_free(&path);
+	many->subs[many->sub_count++] = sub;
 }
 
-static struct logged_job **job_place(struct many *many, size_t at)
+/*
+ * Take the sub-run of the job's latest attempt, when it has begun. The number in --try is that of the job whose work the
+ * sub-run is; inside, all jobs count.
+ */
+static void take_child(struct many *many, struct logged_job *job, const struct rec_job_row *row)
 {
-	if (at >= many->job_room) {
-		size_t room = many->job_room ? many->job_room : 64;
+	const struct logs_options *options = many->options;
 
-		while (at >= room)
-			room *= 2;
-		many->jobs = mem_resize(many->jobs, room, sizeof(*many->jobs));
-		memset(many->jobs + many->job_room, 0, (room - many->job_room) * sizeof(*many->jobs));
-		many->job_room = room;
+	if (row->child == 0 || row->child == job->child)
+		return;
+	many->subruns += options->no_sub && job->child == 0;
+	job->child = row->child;
+	if (!options->no_sub && (many->within || options->try_no == 0 || options->try_no == TRY_ALL || options->try_no == row->tries))
+		many_take_sub(many, job, row->child, row->tries);
+}
+
+static struct logged_job *job_new(struct many *many, const struct rec_job_row *row)
+{
+	struct logged_job *job = mem_zalloc(sizeof(*job));
+
+	job->run = row->run;
+	job->job = row->job;
+	job->name = mem_text(row->name);
+	job->path = many->within ? path_of(many, row) : NULL;
+	job->top = many->within ? many->within->top : row->run;
+	if (many->job_count == many->job_room) {
+		many->job_room = many->job_room ? 2 * many->job_room : 64;
+		many->jobs = mem_resize(many->jobs, many->job_room, sizeof(*many->jobs));
 	}
-	if (at >= many->job_count)
-		many->job_count = at + 1;
-	return &many->jobs[at];
+	many->jobs[many->job_count++] = job;
+	map_put(&many->job_map, job->job, job);
+	many->pruned += row->log_gone_ms > 0;
+	many->pruned_ms = row->log_gone_ms > 0 ? row->log_gone_ms : many->pruned_ms;
+	return job;
 }
 
 struct attempt_log *many_log_begin(struct many *many, struct logged_job *job)
@@ -90,28 +113,19 @@ struct attempt_log *many_log_begin(struct many *many, struct logged_job *job)
 	return log;
 }
 
-void many_take_row(struct many *many, const struct rec_job_row *row, size_t at)
+void many_take_row(struct many *many, const struct rec_job_row *row)
 {
 	enum job_state state = job_state_checked(row->state);
-	struct logged_job **place, *job;
+	struct logged_job *job;
 
 	if (!is_wanted(many, row))
 		return;
-	place = job_place(many, at);
-	if (*place == NULL) {
-		*place = mem_zalloc(sizeof(**place));
-		(*place)->run = row->run;
-		(*place)->job = row->job;
-		(*place)->name = mem_text(row->name);
-		(*place)->path = many->within ? path_of(many, row) : NULL;
-		(*place)->top = many->within ? many->within->top : row->run;
-		many->seen++;
-		if (row->child_jobs > 0)
-			take_sub(many, row);
-		many->pruned += row->log_gone_ms > 0;
-		many->pruned_ms = row->log_gone_ms > 0 ? row->log_gone_ms : many->pruned_ms;
-	}
-	job = *place;
+	job = map_get(&many->job_map, row->job);
+	if (job == NULL)
+		job = job_new(many, row);
+	if (row->child_jobs > 0)
+		take_child(many, job, row);
+	many->has_subs |= row->child_jobs > 0 && !many->options->no_sub;
 	if (row->epoch != job->epoch) {
 		if (job->log) {
 			job->log->job = NULL;
@@ -153,14 +167,15 @@ void many_free(struct many *many)
 	for (size_t i = 0; i < many->log_count; i++)
 		many_log_free(many->logs[i]);
 	for (size_t i = 0; i < many->job_count; i++) {
-		if (many->jobs[i]) {
-			mem_free(many->jobs[i]->name);
-			mem_free(many->jobs[i]->path);
-		}
+		mem_free(many->jobs[i]->name);
+		mem_free(many->jobs[i]->path);
 		mem_free(many->jobs[i]);
 	}
-	for (size_t i = 0; i < many->sub_count; i++)
-		mem_free(many->subs[i].path);
+	for (size_t i = 0; i < many->sub_count; i++) {
+		mem_free(many->subs[i]->path);
+		mem_free(many->subs[i]);
+	}
+	map_free(&many->job_map);
 	mem_free(many->subs);
 	mem_free(many->logs);
 	mem_free(many->jobs);

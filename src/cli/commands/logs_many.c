@@ -97,10 +97,9 @@ enum err many_catch_up(struct many *many)
 	enum err err;
 
 	for (size_t i = 0; i < many->job_count; i++)
-		if (many->jobs[i])
-			lines_widen(&many->sink, &(struct line_mark){ .run = many->jobs[i]->run, .name = slice_str(many->jobs[i]->name),
-								      .path = slice_str(many->jobs[i]->path), .top = many->jobs[i]->top });
-	many->sink.marked = many->seen != 1 || (many->options->follow && many->targets->at[0].job.len == 0);
+		lines_widen(&many->sink, &(struct line_mark){ .run = many->jobs[i]->run, .name = slice_str(many->jobs[i]->name),
+							      .path = slice_str(many->jobs[i]->path), .top = many->jobs[i]->top });
+	many->sink.marked = many->job_count != 1 || many->has_subs || (many->options->follow && many->targets->at[0].job.len == 0);
 	err = many_seek_start(many);
 	while (err == ERR_NONE) {
 		many_ask_again(many, SIZE_MAX);
@@ -132,22 +131,23 @@ static enum err read_jobs(struct many *many, uint64_t run)
 		arena_reset(&arena);
 		err = cli_query(many->cli, query, &arena, &page);
 		for (size_t i = 0; err == ERR_NONE && i < page.jobs.n; i++)
-			many_take_row(many, &page.jobs.at[i], many->job_count);
+			many_take_row(many, &page.jobs.at[i]);
 		query.cursor = err == ERR_NONE ? page.cursor : 0;
 	} while (query.cursor != 0);
 	arena_free(&arena);
-	return err == ERR_NONE && many->options->try_no != 0 ? many_take_tries(many, run) : err;
+	if (err != ERR_NONE || many->options->try_no == 0 || (many->within && many->options->try_no != TRY_ALL))
+		return err;
+	return many_take_tries(many, run);
 }
 
 /* Read the jobs of all sub-runs that were found, and of the sub-runs inside those. A sub-run that was pruned is skipped. */
 static enum err read_subs(struct many *many)
 {
 	while (many->subs_read < many->sub_count) {
-		const struct sub_logs sub = many->subs[many->subs_read++];
 		enum err err;
 
-		many->within = &sub;
-		err = read_jobs(many, sub.run);
+		many->within = many->subs[many->subs_read++];
+		err = read_jobs(many, many->within->run);
 		many->within = NULL;
 		if (err != ERR_NONE && err != ERR_PRUNED && err != ERR_NOT_FOUND)
 			return err;
@@ -210,7 +210,7 @@ static int finish(struct many *many, enum err err)
 	}
 	if (err != ERR_NONE)
 		return cli_fail(cli);
-	if (many->pruned > 0 && many->pruned == many->seen) {
+	if (many->pruned > 0 && many->pruned == many->job_count) {
 		error_set(&cli->error, ERR_PRUNED, "the output of %" PRIu64 " was pruned on %.10s", run,
 			  clock_format_utc(many->pruned_ms, when));
 		error_next(&cli->error, "titan show %" PRIu64, run);

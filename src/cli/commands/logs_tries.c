@@ -13,10 +13,16 @@ static bool is_of_round(const struct rec_try_row *tried, const struct logged_job
 	return tried->round == job->round && tried->pass == job->pass;
 }
 
+/* Add the log of an earlier try, or the sub-run that it began. */
 static void add_log(struct many *many, struct logged_job *job, const struct rec_try_row *tried)
 {
 	struct attempt_log *log;
 
+	if (tried->child != 0) {
+		if (!many->options->no_sub)
+			many_take_sub(many, job, tried->child, tried->try_no);
+		return;
+	}
 	if (tried->out_bytes == 0 && tried->outcome != OUTCOME_LOST)
 		return;
 	log = many_log_begin(many, job);
@@ -59,7 +65,7 @@ enum err many_take_tries(struct many *many, uint64_t run)
 
 	drop_others(many);
 	for (size_t i = 0; i < many->job_count; i++)
-		if (many->jobs[i] && many->jobs[i]->run == run)
+		if (many->jobs[i]->run == run)
 			map_put(&jobs, many->jobs[i]->job, many->jobs[i]);
 	for (size_t i = 0; err == ERR_NONE && i < count; i++) {
 		struct logged_job *job = map_get(&jobs, rows[i].job);
@@ -68,7 +74,7 @@ enum err many_take_tries(struct many *many, uint64_t run)
 		 * The last try is in the job's row already. While the job waits for another try, it has a row of its
 		 * own too.
 		 */
-		if (!job || rows[i].epoch >= job->epoch)
+		if (!job || (rows[i].epoch >= job->epoch && (rows[i].child == 0 || rows[i].child == job->child)))
 			continue;
 		if (many->options->try_no == TRY_ALL || (rows[i].try_no == many->options->try_no && is_of_round(&rows[i], job)))
 			add_log(many, job, &rows[i]);
