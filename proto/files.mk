@@ -33,7 +33,8 @@ proto_sources = \
 	proto/spec.c \
 	proto/spec.h \
 	proto/states.c \
-	proto/states.h
+	proto/states.h \
+	proto/value_name.h
 
 proto_other = \
 	proto/README.md \

@@ -40,6 +40,7 @@ lang_sources = \
 	src/lang/pipeline_retry.c \
 	src/lang/pipeline_schedule.c \
 	src/lang/pipeline_share.c \
+	src/lang/pipeline_shell.c \
 	src/lang/pipeline_sub.c \
 	src/lang/pipeline_tree.c \
 	src/lang/pipeline_tree.h \
@@ -49,6 +50,8 @@ lang_sources = \
 	src/lang/pipeline_write.h \
 	src/lang/pipeline_write_fan.c \
 	src/lang/pipeline_write_job.c \
+	src/lang/shell_place.c \
+	src/lang/shell_place.h \
 	src/lang/spec_compare.c \
 	src/lang/spec_graph.h \
 	src/lang/yaml_text.c \

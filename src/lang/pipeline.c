@@ -132,6 +132,12 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 			   (const char *)value->key.data);
 		return err;
 	}
+	if (given && text.len > 0 && memchr(text.data, 0, text.len) != NULL) {
+		err = error_set(pipe->reader.error, ERR_INVALID, "the value of parameter '%.*s' contains a zero byte", (int)value->key.len,
+				(const char *)value->key.data);
+		error_next(pipe->reader.error, "put the bytes into a file, and give its name");
+		return err;
+	}
 	if (given && param.choices && (err = check_choice(pipe, value, &param, text, true)) != ERR_NONE)
 		return err;
 	*ret = given ? text : preset;

@@ -13,6 +13,7 @@ struct pipe_job {
 	const struct tree_node *needs, *when;
 	struct dag_matrix *matrix;       /* NULL: none */
 	struct slice_list env;           /* environment variables of the job itself, which follow the pipeline's */
+	struct slice_list made;          /* variables that were made of ${..} in its script */
 	size_t wanted_by;                /* index of the last job found to need this one, plus 1; 0: none */
 	bool final;
 };
@@ -85,6 +86,9 @@ enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *
  */
 enum err pipe_template(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice prefix,
 		       struct slice *ret);
+/* Check the ${..} of a text without putting values in. */
+enum err pipe_check_refs(struct pipe *pipe, const struct tree_node *node, const char *what);
+struct dag_spot pipe_part_spot(const struct pipe *pipe, const struct tree_node *node, size_t at, size_t len);
 enum err pipe_number(struct pipe *pipe, const struct tree_node *node, uint64_t least, uint64_t most, uint64_t *ret);
 enum err pipe_span(struct pipe *pipe, const struct tree_node *node, uint64_t *ret_ms);
 enum err pipe_bool(struct pipe *pipe, const struct tree_node *node, bool *ret);
@@ -109,6 +113,9 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_shell.c */
+enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_schedule.c */
 enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

@@ -8,21 +8,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "proto/limits.h"
+#include "proto/value_name.h"
 
 #define WORDS_MAX 4096                   /* most words in a command, or entries in env */
 
 static enum err template_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
 	return pipe_template(pipe, node, "an entry", (struct slice){ 0 }, ret);
-}
-
-static enum err read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	enum err err = pipe_template(pipe, value, "run", (struct slice){ 0 }, &job->node->command);
-
-	if (err == ERR_NONE && job->node->command.len == 0)
-		return pipe_fail(pipe, value, ERR_INVALID, "run is empty");
-	return err;
 }
 
 static enum err split_command(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -50,7 +42,7 @@ static enum err read_command(struct pipe *pipe, struct pipe_job *job, const stru
 {
 	enum err err;
 
-	if (job->node->command.len > 0)
+	if (job->node->command.len > 0 || job->node->words.n > 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "a job can't have both run and command");
 	if (value->kind == TREE_TEXT)
 		return split_command(pipe, job, value);
@@ -99,7 +91,7 @@ static enum err read_mode(struct pipe *pipe, struct pipe_job *job, const struct 
 
 static enum err read_dir(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	struct matrix_fault fault;
+	struct matrix_ref fault;
 	struct slice text;
 	enum err err = pipe_template(pipe, value, "dir", (struct slice){ 0 }, &job->node->dir);
 
@@ -164,10 +156,10 @@ enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tre
 						 "a digit"), &err);
 			continue;
 		}
-		if (node->key.len >= 6 && memcmp(node->key.data, "TITAN_", 6) == 0)
+		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
+		if (strncmp(prefix, "TITAN_", 6) == 0 && !value_name_is_made(node->key))
 			pipe_note(pipe, dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 						 "names that begin with TITAN_ are reserved for titan"), &err);
-		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
 		pipe_note(pipe, pipe_template(pipe, node, "a variable", arena_copy(pipe->reader.arena, slice_str(prefix)),
 					      &env.at[env.n++]), &err);
 	}
@@ -252,7 +244,7 @@ static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct 
 
 /* matrix and fan_out come first, because they decide which ${..} the other keys may contain. */
 static const struct pipe_key job_keys[] = {
-	{ "matrix", pipe_read_matrix }, { "fan_out", pipe_read_fan_out }, { "run", read_run }, { "command", read_command },
+	{ "matrix", pipe_read_matrix }, { "fan_out", pipe_read_fan_out }, { "run", pipe_read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
 	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
@@ -393,6 +385,19 @@ static enum err new_job(struct pipe *pipe, const struct tree_node *value, struct
 	return ERR_NONE;
 }
 
+/* The variables of the job: of two with the same name, the first counts. */
+static struct slice_list all_env(struct pipe *pipe, const struct pipe_job *job)
+{
+	struct slice_list all = { .n = job->made.n + job->env.n };
+
+	if (job->made.n == 0 || job->env.n == 0)
+		return job->made.n > 0 ? job->made : job->env;
+	all.at = arena_zalloc(pipe->reader.arena, all.n, sizeof(*all.at));
+	memcpy(all.at, job->made.at, job->made.n * sizeof(*all.at));
+	memcpy(all.at + job->made.n, job->env.at, job->env.n * sizeof(*all.at));
+	return all;
+}
+
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final)
 {
 	struct pipe_job *job = NULL;
@@ -419,7 +424,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 				"job '%.*s' needs one of run, command, pipeline and approval", (int)value->key.len,
 				(const char *)value->key.data);
 	if (KIND_BIT(node_kind(job->node)) & FOR_WORK)
-		job->node->env = job->env;
+		job->node->env = all_env(pipe, job);
 	job->name->always = job->name->always || final;
 	job->node->final = final;
 	return ERR_NONE;

@@ -50,104 +50,154 @@ static bool param_value(const struct dag_matrix *matrix, struct slice name, stru
 	return false;
 }
 
-/* Return the length of ${WORD. if WORD is one that people mean for params or matrix, or know from other tools; else 0. */
-static size_t foreign_root(struct slice text, size_t at)
+/*
+ * Does {WORD. begin here, behind a dollar, with a WORD that has a meaning, or that people mean for params or matrix, or know
+ * from other tools? Return the length of {WORD. then, else 0.
+ */
+static size_t root_len(struct slice text, size_t at, enum matrix_kind *ret_kind)
 {
-	static const char *const roots[] = {
-		"param", "parameters", "parameter", "inputs", "input", "vars", "secrets", "github", "steps", "needs", "jobs", "job",
-		"outputs", "matrices", "runs", "{ ", "{",
+	static const struct {
+		const char *word;
+		enum matrix_kind kind;
+	} roots[] = {
+		{ "params.", FAULT_PARAM }, { "matrix.", FAULT_AXIS }, { "run.", FAULT_RUN }, { "param.", FAULT_ROOT },
+		{ "parameters.", FAULT_ROOT }, { "parameter.", FAULT_ROOT }, { "inputs.", FAULT_ROOT }, { "input.", FAULT_ROOT },
+		{ "vars.", FAULT_ROOT }, { "secrets.", FAULT_ROOT }, { "github.", FAULT_ROOT }, { "steps.", FAULT_ROOT },
+		{ "needs.", FAULT_ROOT }, { "jobs.", FAULT_ROOT }, { "job.", FAULT_ROOT }, { "outputs.", FAULT_ROOT },
+		{ "matrices.", FAULT_ROOT }, { "runs.", FAULT_ROOT }, { "{", FAULT_ROOT },
 	};
 
-	for (size_t i = 0; text.len - at > 2 && text.data[at + 1] == '{' && i < sizeof(roots) / sizeof(roots[0]); i++) {
-		size_t len = strlen(roots[i]);
-
-		if (take_word(text, at + 2, roots[i]) &&
-		    (roots[i][0] == '{' || (at + 2 + len < text.len && text.data[at + 2 + len] == '.')))
-			return 2 + len;
+	for (size_t i = 0; at < text.len && text.data[at] == '{' && i < sizeof(roots) / sizeof(roots[0]); i++) {
+		if (!take_word(text, at + 1, roots[i].word))
+			continue;
+		*ret_kind = roots[i].kind;
+		return 1 + strlen(roots[i].word);
 	}
 	return 0;
 }
 
-/* Read the reference that begins at the dollar; return its length, or 0 if it is left to the shell. */
-static size_t read_dollar(struct slice text, size_t at, struct matrix_fault *fault)
+/* Read the reference that begins at the dollar; return its length, or 0 if the dollar has no meaning here. */
+static size_t read_dollar(struct slice text, size_t at, struct matrix_ref *ref)
 {
-	static const char *const words[] = { "${params.", "${matrix.", "${run." };
+	size_t brace = at + 1, lead;
+	const uint8_t *end;
+	const char *close;
 
-	for (int kind = 0; kind < 3; kind++) {
-		size_t start = at + strlen(words[kind]);
-		const uint8_t *end;
-
-		if (!take_word(text, at, words[kind]))
-			continue;
-		end = memchr(text.data + start, '}', text.len - start);
-		fault->kind = kind == 0 ? FAULT_PARAM : kind == 1 ? FAULT_AXIS : FAULT_RUN;
-		fault->at = at;
-		fault->len = end ? (size_t)(end + 1 - (text.data + at)) : text.len - at;
-		fault->name = slice_make(text.data + start, fault->len - (start - at) - (end != NULL));
-		return fault->len;
+	while (brace < text.len && text.data[brace] == '\\')
+		brace++;
+	lead = root_len(text, brace, &ref->kind);
+	if (lead == 0)
+		return 0;
+	ref->at = at;
+	if (brace > at + 1) {
+		/* Of $\{params. only the backslash goes. */
+		ref->kind = REF_LITERAL;
+		ref->len = brace - at;
+		ref->name = slice_make(text.data + at + 1, ref->len - 2);
+		return ref->len;
 	}
-	if (foreign_root(text, at) > 0) {
-		const char *close = take_word(text, at, "${{") ? "}}" : "}";
-		const uint8_t *end = memmem(text.data + at, text.len - at, close, strlen(close));
+	close = take_word(text, at, "${{") ? "}}" : "}";
+	end = memmem(text.data + at, text.len - at, close, strlen(close));
+	ref->len = end ? (size_t)(end - (text.data + at)) + strlen(close) : text.len - at;
+	ref->name = slice_make(text.data + at, ref->len);
+	if (ref->kind != FAULT_ROOT)
+		ref->name = slice_make(text.data + at + 1 + lead, ref->len - 1 - lead - (end != NULL));
+	return ref->len;
+}
 
-		fault->kind = FAULT_ROOT;
-		fault->at = at;
-		fault->len = end ? (size_t)(end - (text.data + at)) + strlen(close) : text.len - at;
-		fault->name = slice_make(text.data + at, fault->len);
-		return fault->len;
+bool matrix_next(struct slice text, size_t from, struct matrix_ref *ret)
+{
+	while (from < text.len) {
+		const uint8_t *dollar = memchr(text.data + from, '$', text.len - from);
+
+		if (dollar == NULL)
+			return false;
+		if (read_dollar(text, (size_t)(dollar - text.data), ret) > 0)
+			return true;
+		from = (size_t)(dollar - text.data) + 1;
 	}
-	return 0;
+	return false;
+}
+
+struct slice_list matrix_values(const struct dag_matrix *matrix, const struct matrix_ref *ref)
+{
+	size_t count = ref->kind == FAULT_PARAM ? matrix->param_count : ref->kind == FAULT_AXIS ? matrix->axis_count : 0;
+	const struct dag_values *list = ref->kind == FAULT_PARAM ? matrix->params : matrix->axes;
+
+	for (size_t i = 0; i < count; i++)
+		if (slice_eq(list[i].name, ref->name))
+			return list[i].values;
+	return (struct slice_list){ 0 };
+}
+
+void matrix_escape(struct slice text, struct buf *out)
+{
+	size_t from = 0;
+	struct matrix_ref ref;
+
+	while (matrix_next(text, from, &ref)) {
+		buf_add(out, text.data + from, ref.at - from);
+		buf_add_str(out, "$\\");
+		from = ref.at + 1;
+	}
+	if (text.len > 0)
+		buf_add(out, text.data + from, text.len - from);
+}
+
+static bool ref_value(const struct dag_matrix *matrix, const struct matrix_ref *ref, uint64_t place, struct slice *ret)
+{
+	return ref->kind == FAULT_PARAM ? param_value(matrix, ref->name, ret) : ref->kind == FAULT_AXIS && axis_value(matrix, ref->name, place, ret);
+}
+
+bool matrix_check(const struct dag_matrix *matrix, struct slice text, struct matrix_ref *ret_wrong)
+{
+	struct slice value;
+
+	for (size_t from = 0; matrix_next(text, from, ret_wrong); from = ret_wrong->at + ret_wrong->len)
+		if (ret_wrong->kind != REF_LITERAL && !ref_value(matrix, ret_wrong, MATRIX_LONGEST, &value))
+			return false;
+	return true;
 }
 
 bool matrix_expand(const struct dag_matrix *matrix, struct slice text, uint64_t place, struct arena *arena,
-		   struct slice *ret, struct matrix_fault *ret_fault)
+		   struct slice *ret, struct matrix_ref *ret_wrong)
 {
+	struct matrix_ref ref;
 	struct buf out = { 0 };
-	bool changed = false, right = true;
+	bool right = true;
+	size_t from = 0;
 
-	for (size_t at = 0; at < text.len && right;) {
-		struct matrix_fault fault;
-		struct slice value = { 0 };
-		const uint8_t *dollar = memchr(text.data + at, '$', text.len - at);
-		size_t before = dollar ? (size_t)(dollar - text.data) - at : text.len - at;
-		size_t len;
+	while (right && matrix_next(text, from, &ref)) {
+		struct slice value = ref.name;
 
-		buf_add(&out, text.data + at, before);
-		at += before;
-		if (at == text.len)
-			break;
-		len = read_dollar(text, at, &fault);
-		if (len == 0) {
-			buf_add_byte(&out, text.data[at++]);
-			continue;
-		}
-		right = fault.kind == FAULT_PARAM  ? param_value(matrix, fault.name, &value)
-			: fault.kind == FAULT_AXIS ? axis_value(matrix, fault.name, place, &value)
-						   : false;
+		buf_add(&out, text.data + from, ref.at - from);
+		from = ref.at + ref.len;
+		right = ref.kind == REF_LITERAL || ref_value(matrix, &ref, place, &value);
+		if (ref.kind == REF_LITERAL)
+			buf_add_byte(&out, '$');
 		if (right && out.len + value.len > LIMIT_COMMAND_MAX) {
-			fault.kind = FAULT_LENGTH;
+			ref.kind = FAULT_LENGTH;
 			right = false;
 		}
-		if (!right) {
-			*ret_fault = fault;
-			break;
-		}
-		buf_add_slice(&out, value);
-		at += len;
-		changed = true;
+		if (right)
+			buf_add_slice(&out, value);
+		else
+			*ret_wrong = ref;
 	}
+	if (right && from > 0)
+		buf_add(&out, text.data + from, text.len - from);
 	if (right)
-		*ret = changed ? arena_copy(arena, buf_slice(&out)) : text;
+		*ret = from > 0 ? arena_copy(arena, buf_slice(&out)) : text;
 	buf_free(&out);
 	return right;
 }
 
 static struct slice fill(const struct dag_matrix *matrix, struct slice text, uint64_t place, struct arena *arena)
 {
-	struct matrix_fault fault;
+	struct matrix_ref wrong;
 	struct slice filled = text;
 
-	CHECK(matrix_expand(matrix, text, place, arena, &filled, &fault));
+	CHECK(matrix_expand(matrix, text, place, arena, &filled, &wrong));
 	return filled;
 }
 
@@ -178,7 +228,6 @@ void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *aren
 	const struct dag_matrix *matrix = node->matrix;
 	struct dag_node filled = *node;
 
-	filled.command = fill(matrix, node->command, place, arena);
 	filled.words = fill_list(matrix, node->words, 0, place, arena);
 	filled.env = fill_list(matrix, node->env, 0, place, arena);
 	filled.sub_given = fill_list(matrix, node->sub_given, 0, place, arena);

@@ -23,19 +23,33 @@ struct dag_matrix {
 
 #define MATRIX_LONGEST UINT64_MAX        /* stands for a job that has the longest value of each axis */
 
-/* A wrong ${..} in a text: the mistake and its place. */
-struct matrix_fault {
-	size_t at, len;
-	struct slice name;
-	enum { FAULT_PARAM, FAULT_AXIS, FAULT_RUN, FAULT_LENGTH, FAULT_ROOT } kind;
+enum matrix_kind {
+	FAULT_PARAM, FAULT_AXIS,         /* wrong only if there is no such name */
+	FAULT_RUN, FAULT_LENGTH, FAULT_ROOT,
+	REF_LITERAL,                     /* $\ before {params. and the like: the text itself is meant */
 };
 
+/* A ${..} in a text. */
+struct matrix_ref {
+	size_t at, len;
+	struct slice name;
+	enum matrix_kind kind;
+};
+
+/* Find the first reference at or behind this offset. */
+bool matrix_next(struct slice text, size_t from, struct matrix_ref *ret);
+/* Return all values that this reference can stand for; none: it is wrong. */
+struct slice_list matrix_values(const struct dag_matrix *matrix, const struct matrix_ref *ref);
+/* Are all references right? False: *ret_wrong is the first that isn't. */
+bool matrix_check(const struct dag_matrix *matrix, struct slice text, struct matrix_ref *ret_wrong);
+/* Write the text so that matrix_expand makes this text of it. */
+void matrix_escape(struct slice text, struct buf *out);
 /*
- * Insert the values for this job of the matrix into the text. False: *ret_fault has the reason. The first axis varies
+ * Insert the values for this job of the matrix into the text. False: *ret_wrong has the reason. The first axis varies
  * slowest.
  */
 bool matrix_expand(const struct dag_matrix *matrix, struct slice text, uint64_t place, struct arena *arena,
-		   struct slice *ret, struct matrix_fault *ret_fault);
+		   struct slice *ret, struct matrix_ref *ret_wrong);
 /* Set the node's texts for this job of the matrix. They were checked with MATRIX_LONGEST. */
 void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *arena, struct dag_node *ret);
 

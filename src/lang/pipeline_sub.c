@@ -26,8 +26,6 @@ enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tre
 	err = pipe_text(pipe, value, "pipeline", &job->node->sub_path);
 	if (err == ERR_NONE && job->node->sub_path.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "pipeline must be the name of a file");
-	if (err == ERR_NONE && memchr(job->node->sub_path.data, 0, job->node->sub_path.len) != NULL)
-		return pipe_fail(pipe, value, ERR_INVALID, "the name of a file can't contain a zero byte");
 	return err;
 }
 

@@ -125,7 +125,7 @@ enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct p
  * Find the place in the file of a part of a text. Quotes, indentation and folding make the text differ from the file, but
  * not within the part: it is the one with as many like it before it. If it isn't there, the place is the whole text.
  */
-static struct dag_spot part_spot(const struct pipe *pipe, const struct tree_node *node, size_t at, size_t len)
+struct dag_spot pipe_part_spot(const struct pipe *pipe, const struct tree_node *node, size_t at, size_t len)
 {
 	const uint8_t *part = node->text.data + at, *next;
 	struct slice before = slice_make(node->text.data, at);
@@ -145,7 +145,7 @@ static struct dag_spot part_spot(const struct pipe *pipe, const struct tree_node
 }
 
 /* Report a name that the list doesn't have, with the most similar one. */
-static enum err unknown_value(struct pipe *pipe, struct dag_spot spot, const struct matrix_fault *fault)
+static enum err unknown_value(struct pipe *pipe, struct dag_spot spot, const struct matrix_ref *fault)
 {
 	bool axis = fault->kind == FAULT_AXIS;
 	const struct dag_values *list = axis ? pipe->words.axes : pipe->words.params;
@@ -170,9 +170,9 @@ static enum err unknown_value(struct pipe *pipe, struct dag_spot spot, const str
 	return ERR_UNKNOWN_NAME;
 }
 
-static enum err fault_error(struct pipe *pipe, const struct tree_node *node, const struct matrix_fault *fault)
+static enum err fault_error(struct pipe *pipe, const struct tree_node *node, const struct matrix_ref *fault)
 {
-	struct dag_spot spot = part_spot(pipe, node, fault->at, fault->len);
+	struct dag_spot spot = pipe_part_spot(pipe, node, fault->at, fault->len);
 	int len = shown(fault->name);
 	const char *name = (const char *)fault->name.data;
 
@@ -224,26 +224,39 @@ static struct slice rest(struct slice text, size_t from)
 	return from > 0 ? slice_make(text.data + from, text.len - from) : text;
 }
 
-static enum err expand(struct pipe *pipe, const struct tree_node *node, const char *what, bool axes, struct slice *ret)
+/* Refuse a text that can have no value put in, whatever its references are. */
+static enum err check_text(struct pipe *pipe, const struct tree_node *node, const char *what)
 {
-	struct dag_matrix words = pipe->words;
-	struct matrix_fault fault;
-	struct slice text;
 	enum err err = pipe_expect(pipe, node, TREE_TEXT, what);
 
 	if (err != ERR_NONE)
 		return err;
-	if (pipe_is_guess(pipe, node))
-		pipe->reader.guessed = node->spot;
 	if (node->plain && (slice_eq(node->text, slice_str("~")) || slice_eq(node->text, slice_str("null"))))
 		return pipe_fail(pipe, node, ERR_INVALID, "%s must be a text, but it is empty; to give the word "
 			"itself, put it in quotes", what);
 	if (node->text.len > LIMIT_COMMAND_MAX)
 		return pipe_fail(pipe, node, ERR_TOO_LARGE, "a text may have at most %d bytes; this one has %zu", LIMIT_COMMAND_MAX,
 				 node->text.len);
+	return ERR_NONE;
+}
+
+/* ret: NULL: only check the references. */
+static enum err expand(struct pipe *pipe, const struct tree_node *node, const char *what, bool axes, struct slice *ret)
+{
+	struct dag_matrix words = pipe->words;
+	struct matrix_ref fault;
+	struct slice text = { 0 };
+	enum err err;
+
+	if (pipe_is_guess(pipe, node))
+		pipe->reader.guessed = node->spot;
+	err = check_text(pipe, node, what);
+	if (err != ERR_NONE)
+		return err;
 	if (!axes)
 		words.axis_count = 0;
-	for (size_t from = 0; !matrix_expand(&words, rest(node->text, from), MATRIX_LONGEST, pipe->reader.arena, &text, &fault);
+	for (size_t from = 0; ret ? !matrix_expand(&words, rest(node->text, from), MATRIX_LONGEST, pipe->reader.arena, &text, &fault)
+				  : !matrix_check(&words, rest(node->text, from), &fault);
 	     from = fault.at + fault.len) {
 		fault.at += from;
 		if (fault.kind == FAULT_AXIS && !axes && pipe->words.axis_count > 0)
@@ -252,7 +265,7 @@ static enum err expand(struct pipe *pipe, const struct tree_node *node, const ch
 		if (fault.kind == FAULT_LENGTH)
 			break;
 	}
-	if (err != ERR_NONE)
+	if (err != ERR_NONE || ret == NULL)
 		return err;
 	pipe->text_bytes += text.len;
 	if (pipe->text_bytes > LIMIT_PIPELINE_TEXT_MAX)
@@ -261,6 +274,11 @@ static enum err expand(struct pipe *pipe, const struct tree_node *node, const ch
 				 LIMIT_PIPELINE_TEXT_MAX);
 	*ret = text;
 	return ERR_NONE;
+}
+
+enum err pipe_check_refs(struct pipe *pipe, const struct tree_node *node, const char *what)
+{
+	return expand(pipe, node, what, true, NULL);
 }
 
 enum err pipe_text(struct pipe *pipe, const struct tree_node *node, const char *what, struct slice *ret)

@@ -7,32 +7,21 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "lang/pipeline_matrix.h"
 #include "lang/yaml_text.h"
 
 /* ---- values ---- */
 
-struct slice write_escape(struct slice text, struct arena *arena, bool *dollar)
+struct slice write_escape(struct slice text, struct arena *arena)
 {
-	static const char *const words[] = { "${params.", "${matrix.", "${run." };
+	struct matrix_ref ref;
 	struct buf out = { 0 };
 	struct slice copy;
-	bool changed = false;
 
-	if (text.len < 6 || memmem(text.data, text.len, "${", 2) == NULL)
+	if (!matrix_next(text, 0, &ref))
 		return text;
-	for (size_t i = 0; i < text.len; i++) {
-		bool special = false;
-
-		for (size_t k = 0; k < 3; k++)
-			special = special || (text.len - i >= strlen(words[k]) && memcmp(text.data + i, words[k], strlen(words[k])) == 0);
-		if (special)
-			buf_add_str(&out, "${params.dollar}");
-		else
-			buf_add_byte(&out, text.data[i]);
-		changed = changed || special;
-	}
-	copy = changed ? arena_copy(arena, buf_slice(&out)) : text;
-	*dollar = *dollar || changed;
+	matrix_escape(text, &out);
+	copy = arena_copy(arena, buf_slice(&out));
 	buf_free(&out);
 	return copy;
 }
@@ -56,14 +45,14 @@ void write_true(struct writer *writer, const char *key)
 void write_text(struct writer *writer, const char *key, struct slice text)
 {
 	write_key(writer, key);
-	yaml_text(writer->out, write_escape(text, writer->arena, writer->dollar), writer->indent + 2);
+	yaml_text(writer->out, write_escape(text, writer->arena), writer->indent + 2);
 	buf_add_byte(writer->out, '\n');
 }
 
 void write_template(struct writer *writer, const char *key, struct slice text)
 {
 	write_key(writer, key);
-	yaml_text(writer->out, writer->templated ? text : write_escape(text, writer->arena, writer->dollar), writer->indent + 2);
+	yaml_text(writer->out, writer->templated ? text : write_escape(text, writer->arena), writer->indent + 2);
 	buf_add_byte(writer->out, '\n');
 }
 
@@ -72,7 +61,7 @@ void write_words(struct writer *writer, const char *key, struct slice_list words
 	struct slice_list escaped = { arena_alloc(writer->arena, (words.n + 1) * sizeof(*words.at)), words.n };
 
 	for (size_t i = 0; i < words.n; i++)
-		escaped.at[i] = writer->templated ? words.at[i] : write_escape(words.at[i], writer->arena, writer->dollar);
+		escaped.at[i] = writer->templated ? words.at[i] : write_escape(words.at[i], writer->arena);
 	write_key(writer, key);
 	yaml_words(writer->out, &escaped);
 	buf_add_byte(writer->out, '\n');
@@ -106,7 +95,7 @@ void write_env(struct writer *writer, struct slice_list env)
 		buf_addf(writer->out, "%*s", (int)writer->indent, "");
 		yaml_word(writer->out, slice_make(entry.data, len));
 		buf_add_str(writer->out, ": ");
-		yaml_text(writer->out, writer->templated ? value : write_escape(value, writer->arena, writer->dollar), writer->indent + 2);
+		yaml_text(writer->out, writer->templated ? value : write_escape(value, writer->arena), writer->indent + 2);
 		buf_add_byte(writer->out, '\n');
 	}
 	writer->indent -= 2;
@@ -253,13 +242,7 @@ void write_sub(struct writer *writer, const struct rec_job_spec *job)
 
 void pipeline_write(const struct spec_graph *graph, struct arena *arena, struct buf *out)
 {
-	struct buf body = { 0 };
-	bool dollar = false;
-	struct writer writer = { .graph = graph, .arena = arena, .out = &body, .dollar = &dollar };
+	struct writer writer = { .graph = graph, .arena = arena, .out = out };
 
 	write_graph(&writer);
-	if (dollar)
-		buf_add_str(out, "params:\n  dollar: \"$\"\n");
-	buf_add_slice(out, buf_slice(&body));
-	buf_free(&body);
 }

@@ -11,15 +11,11 @@ struct writer {
 	struct buf *out;
 	size_t indent;
 	bool templated;                  /* texts that may have ${matrix.NAME} are escaped already */
-	bool *dollar;                    /* set to true if a text has ${params.dollar} */
 	uint64_t deadline_ms;            /* deadline of the pipeline, which its jobs don't repeat; 0: none */
 };
 
-/*
- * Return the text with ${params.dollar} for the $ of each ${params., ${matrix. or ${run. so that a reader leaves those words as
- * they are. Sets *dollar if there was one.
- */
-struct slice write_escape(struct slice text, struct arena *arena, bool *dollar);
+/* Return the text with $\{ for the ${ of each ${params.x} and the like, so that a reader takes them as text. */
+struct slice write_escape(struct slice text, struct arena *arena);
 
 struct write_fan {                       /* the members of a fan-out as one job */
 	struct rec_job_spec job;         /* where texts of the members differ, it has ${matrix.vN} */

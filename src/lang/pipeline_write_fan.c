@@ -158,8 +158,8 @@ static struct slice make_template(struct writer *writer, struct write_fan *fan, 
 		axis = fan->axis_count++;
 		fan->axes[axis] = values;
 	}
-	start = write_escape(part(texts[0], 0, prefix), writer->arena, writer->dollar);
-	end = write_escape(part(texts[0], texts[0].len - suffix, suffix), writer->arena, writer->dollar);
+	start = write_escape(part(texts[0], 0, prefix), writer->arena);
+	end = write_escape(part(texts[0], texts[0].len - suffix, suffix), writer->arena);
 	buf_add_slice(&text, start);
 	buf_addf(&text, "${matrix.v%zu}", axis + 1);
 	buf_add_slice(&text, end);
@@ -189,13 +189,13 @@ static void fill_template(struct writer *writer, const struct rec_job_spec *memb
 			texts[i] = others.count == own.count ? *text_at(&others, at) : *text;
 			differs = differs || !slice_eq(texts[i], texts[0]);
 		}
-		*text = differs ? make_template(writer, fan, texts) : write_escape(*text, writer->arena, writer->dollar);
+		*text = differs ? make_template(writer, fan, texts) : write_escape(*text, writer->arena);
 	}
 }
 
 /*
- * Make the commands of all members comparable. One template may give members commands with different numbers of words, or
- * scripts for a shell. Then turn the words of all members back into the text that a job has in the key run.
+ * Make the commands of all members comparable. Where they are different scripts, or have different numbers of words, each
+ * becomes an argument of sh, since a template puts no text into a script.
  */
 static const struct rec_job_spec *unify_commands(struct writer *writer, const struct rec_job_spec *members, uint64_t count)
 {
@@ -203,14 +203,21 @@ static const struct rec_job_spec *unify_commands(struct writer *writer, const st
 	bool same = true;
 
 	for (uint64_t i = 1; i < count; i++)
-		same = same && members[i].argv.n == members[0].argv.n;
+		same = same && members[i].argv.n == members[0].argv.n && slice_eq(members[i].script, members[0].script);
 	if (same)
 		return members;
 	copies = arena_alloc(writer->arena, (size_t)count * sizeof(*copies));
 	for (uint64_t i = 0; i < count; i++) {
+		struct slice *words = arena_zalloc(writer->arena, 3, sizeof(*words));
+
 		copies[i] = members[i];
-		if (members[i].argv.n > 0 && write_join(writer, &members[i], &copies[i].script))
-			copies[i].argv.n = 0;
+		if (members[i].argv.n > 0 && !write_join(writer, &members[i], &copies[i].script))
+			return members;
+		words[0] = slice_str("sh");
+		words[1] = slice_str("-c");
+		words[2] = copies[i].script;
+		copies[i].argv = (struct slice_list){ words, 3 };
+		copies[i].script = (struct slice){ 0 };
 	}
 	return copies;
 }
@@ -252,7 +259,7 @@ static void write_values(struct writer *writer, const struct write_fan *fan)
 		buf_addf(writer->out, "\n%*s- {", (int)writer->indent, "");
 		for (size_t axis = 0; axis < fan->axis_count; axis++) {
 			buf_addf(writer->out, "%sv%zu: ", axis > 0 ? ", " : "", axis + 1);
-			yaml_word(writer->out, write_escape(fan->axes[axis][i], writer->arena, writer->dollar));
+			yaml_word(writer->out, write_escape(fan->axes[axis][i], writer->arena));
 		}
 		buf_add_byte(writer->out, '}');
 	}
@@ -263,7 +270,7 @@ static void write_items(struct writer *writer, const struct write_fan *fan)
 {
 	for (size_t i = 0; i < fan->items.n; i++) {
 		buf_addf(writer->out, "\n%*s- ", (int)writer->indent, "");
-		yaml_word(writer->out, write_escape(fan->items.at[i], writer->arena, writer->dollar));
+		yaml_word(writer->out, write_escape(fan->items.at[i], writer->arena));
 	}
 	buf_add_byte(writer->out, '\n');
 }

@@ -2,7 +2,7 @@
 /*
  * Builds the environment of jobs. HOME and the user's name are the only variables taken from the keeper's own
  * environment. Names that begin with TITAN_ are reserved; a job's specification may only set those of a fan-out, a push
- * back and a loop.
+ * back, a loop, and those that stand for values in its script.
  */
 #include "worker/env.h"
 
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "proto/value_name.h"
 
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -115,7 +116,7 @@ static bool may_be_given(const char *string)
 {
 	return strncmp(string, "TITAN_", 6) != 0 || strncmp(string, "TITAN_INDEX=", 12) == 0 ||
 	       strncmp(string, "TITAN_ITEM=", 11) == 0 || strncmp(string, "TITAN_PUSHBACK=", 15) == 0 ||
-	       strncmp(string, "TITAN_ITERATION=", 16) == 0;
+	       strncmp(string, "TITAN_ITERATION=", 16) == 0 || value_name_is_made(slice_str(string));
 }
 
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count)

@@ -55,7 +55,7 @@ is "and the same output" "$(titan logs "$second/words")$(titan logs "$second/scr
 is "its own pipeline is the same again" "$(titan graph "$second" --yaml 2>&1 | sed '/^jobs without/d')" "$(sed '/^jobs without/d' again.yaml)"
 is "a file is written as one, with its parameters" "$(titan graph etl.yaml --yaml)" "$(cat again.yaml)"
 is "from standard input, too" "$(titan graph - --yaml <etl.yaml)" "$(cat again.yaml)"
-like "other values give another one" "$(titan graph etl.yaml -p who=anna --yaml)" 'anna says'
+like "other values give another one" "$(titan graph etl.yaml -p who=anna --yaml)" 'TITAN_P_who: anna'
 
 titan graph -e "a -> {b*3, m*{x,'y z'}} -> ?q -> c!; a='echo \${params.none} \$i && exit 0'; b=true; m='echo \$i' label=l; q='go on?' count=2; c='sleep 0'" \
 	--yaml >line.yaml

@@ -33,7 +33,8 @@ like "and has so many jobs" "$out" '9 jobs'
 exits "its plan" 0 titan --json plan -p who=you good.yaml
 is "names all jobs" "$(printf '%s' "$out" | jq -r '[.[].name] | join(" ")')" \
 	"start make[0] make[1] make[2] make[3] broken never repair end"
-is "with their parameters" "$(printf '%s' "$out" | jq -r '.[0].command')" 'echo "$GREETING you low"'
+is "with variables for their parameters" "$(printf '%s' "$out" | jq -r '.[0].command')" \
+	'echo "$GREETING ${TITAN_P_who} ${TITAN_P_level}"'
 exits "a wrong value" 2 titan plan -p who=you -p level=mid good.yaml
 like "is told" "$err" 'low, high'
 exits "a parameter that isn't there" 2 titan plan -p who=you -p lvl=low good.yaml

@@ -9,7 +9,8 @@ fuzz_programs = \
 	tests/fuzz/fuzz_frame \
 	tests/fuzz/fuzz_input \
 	tests/fuzz/fuzz_logpack \
-	tests/fuzz/fuzz_pipeline
+	tests/fuzz/fuzz_pipeline \
+	tests/fuzz/fuzz_substitution
 
 tests_fuzz_fuzz_cron_SOURCES = tests/fuzz/fuzz_cron.c $(fuzz_main)
 tests_fuzz_fuzz_cron_LDADD = $(all_libs)
@@ -42,6 +43,10 @@ tests_fuzz_fuzz_logpack_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_pipeline_SOURCES = tests/fuzz/fuzz_pipeline.c $(fuzz_main)
 tests_fuzz_fuzz_pipeline_LDADD = $(all_libs)
 tests_fuzz_fuzz_pipeline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_substitution_SOURCES = tests/fuzz/fuzz_substitution.c $(fuzz_main)
+tests_fuzz_fuzz_substitution_LDADD = $(all_libs)
+tests_fuzz_fuzz_substitution_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 fuzz_tools = \
 	tests/fuzz/make_corpus

@@ -134,6 +134,7 @@ unit_programs = \
 	tests/unit/test_lang_matrix \
 	tests/unit/test_lang_pipeline \
 	tests/unit/test_lang_setting \
+	tests/unit/test_lang_shell \
 	tests/unit/test_lang_write \
 	tests/unit/test_lang_zone \
 	tests/unit/test_master_answer_page \
@@ -612,6 +613,9 @@ tests_unit_test_lang_pipeline_LDADD = $(lang_libs)
 
 tests_unit_test_lang_setting_SOURCES = tests/unit/test_lang_setting.c
 tests_unit_test_lang_setting_LDADD = $(lang_libs)
+
+tests_unit_test_lang_shell_SOURCES = tests/unit/test_lang_shell.c
+tests_unit_test_lang_shell_LDADD = $(lang_libs)
 
 tests_unit_test_lang_write_SOURCES = tests/unit/test_lang_write.c
 tests_unit_test_lang_write_LDADD = $(lang_libs)

@@ -84,10 +84,11 @@ TEST value_that_was_put_in_is_not_searched_again(void)
 		"jobs:\n"
 		"  a:\n"
 		"    matrix: {x: [one, two]}\n"
-		"    run: \"echo ${params.p}\"\n"
+		"    run: \"echo ${params.p}; echo ${matrix.x}\"\n"
 		"    env: {F: \"${params.p}\"}\n", "p=${matrix.x}"), "%d");
 	spec = job(1);
-	ASSERT(slice_eq(spec.script, slice_str("echo ${matrix.x}")));
+	ASSERT(slice_eq(spec.script, slice_str("echo \"${TITAN_P_p}\"; echo \"${TITAN_M_x}\"")));
+	ASSERTm("of the script", has(spec.env, "TITAN_P_p=${matrix.x}") && has(spec.env, "TITAN_M_x=two"));
 	ASSERTm("of the pipeline", has(pipeline.dag.env, "E=${matrix.x}"));
 	ASSERTm("of the job", has(spec.env, "F=${matrix.x}"));
 	PASS();

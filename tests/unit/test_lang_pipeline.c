@@ -267,12 +267,13 @@ TEST parameters(void)
 	ASSERT_EQ(ERR_INVALID, parse(text));
 	ASSERT_STR_EQ("give its value with -p ver=VALUE", error.next);
 	ASSERT_EQ(ERR_NONE, parse_with(text, "ver=1 '${params.env}'", "n=4"));
-	/* a value that was put in isn't searched for references */
-	ASSERT(is(job(0).script, "echo 1 '${params.env}' stg $ver"));
+	ASSERT(is(job(0).script, "echo \"${TITAN_P_ver}\" \"${TITAN_P_env}\" $ver"));
+	/* a value isn't searched for references */
+	ASSERT(is(job(0).env.at[0], "TITAN_P_ver=1 '${params.env}'") && is(job(0).env.at[1], "TITAN_P_env=stg"));
 	ASSERT_EQ_FMT(UINT64_C(4), job(0).retry_max, "%" PRIu64);
 	ASSERT(is(job(1).argv.at[1], "1 '${params.env}'"));
 	ASSERT_EQ(ERR_NONE, parse_with(text, "ver=1", "ver="));
-	ASSERT(is(job(0).script, "echo  stg $ver"));
+	ASSERT(is(job(0).env.at[0], "TITAN_P_ver="));
 	ASSERT_EQ(ERR_INVALID, parse_with(text, "ver=1", "env=x"));
 	ASSERT_EQ_FMT((size_t)0, spot.len, "%zu");
 	ASSERT_EQ(ERR_USAGE, parse_with(text, "ver=1", "nope=x"));
@@ -298,11 +299,12 @@ TEST matrices(void)
 				  "  e: {run: x, needs: m}\n", "p=${matrix.os}", NULL));
 	ASSERT_EQ_FMT(UINT64_C(10), pipeline.dag.job_count, "%" PRIu64);
 	spec = job(1);
-	ASSERT(is(spec.name, "m[0]") && is(spec.script, "./m deb \"1\" ${matrix.os}"));
+	ASSERT(is(spec.name, "m[0]") && spec.argv.n == 4 && is(spec.argv.at[0], "./m") && is(spec.argv.at[1], "deb"));
+	ASSERT(is(spec.argv.at[2], "1") && is(spec.argv.at[3], "${matrix.os}"));
 	ASSERT(spec.group == 2 && spec.group_parallel == 2 && spec.group_fail_fast);
 	ASSERT(spec.labels.n == 1 && is(spec.labels.at[0], "big"));
 	spec = job(5);
-	ASSERT(is(spec.name, "m[4]") && is(spec.script, "./m bsd \"2\" ${matrix.os}"));
+	ASSERT(is(spec.name, "m[4]") && is(spec.argv.at[1], "bsd") && is(spec.argv.at[2], "2"));
 	ASSERT(is(pipeline.dag.env.at[0], "T=$x"));
 	ASSERT(is(spec.env.at[0], "OS=bsd") && is(spec.env.at[1], "TITAN_INDEX=4"));
 	ASSERT(is(spec.dir, "/tmp/bsd"));

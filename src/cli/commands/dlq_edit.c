@@ -14,6 +14,7 @@
 #include "cli/commands/edit.h"
 #include "cli/commands/outputs.h"
 #include "cli/session/output.h"
+#include "proto/value_name.h"
 
 /* Remove all settings that refer to other jobs of the run, and the variables that only members of a fan-out have. */
 static void cut_loose(struct rec_job_spec *job, struct arena *arena)
@@ -22,7 +23,8 @@ static void cut_loose(struct rec_job_spec *job, struct arena *arena)
 	size_t stem = spec_stem(job->name);
 
 	for (size_t i = 0; i < job->env.n; i++)
-		if (job->env.at[i].len < 6 || memcmp(job->env.at[i].data, "TITAN_", 6) != 0)
+		if (job->env.at[i].len < 6 || memcmp(job->env.at[i].data, "TITAN_", 6) != 0 ||
+		    value_name_is_made(job->env.at[i]))
 			env.at[env.n++] = job->env.at[i];
 	job->env = env;
 	job->needs = job->triggers = (struct u64_list){ 0 };
