@@ -24,6 +24,7 @@ unit_programs = \
 	tests/unit/test_cli_options \
 	tests/unit/test_cli_records \
 	tests/unit/test_cli_repl \
+	tests/unit/test_cli_repl_storm \
 	tests/unit/test_cli_session \
 	tests/unit/test_cli_submit \
 	tests/unit/test_cli_targets \
@@ -283,6 +284,9 @@ tests_unit_test_cli_records_LDADD = $(all_libs)
 
 tests_unit_test_cli_repl_SOURCES = tests/unit/test_cli_repl.c
 tests_unit_test_cli_repl_LDADD = $(all_libs)
+
+tests_unit_test_cli_repl_storm_SOURCES = tests/unit/test_cli_repl_storm.c
+tests_unit_test_cli_repl_storm_LDADD = $(all_libs)
 
 tests_unit_test_cli_session_SOURCES = tests/unit/test_cli_session.c
 tests_unit_test_cli_session_LDADD = $(all_libs)
