@@ -141,6 +141,8 @@ static void heartbeat_step(struct core *core, const struct core_input *input)
 	worker->load_permille = input->heartbeat.load_permille;
 	worker->start_us = input->heartbeat.start_us;
 	worker_touch(core, worker);
+	if (input->heartbeat.leaving)
+		worker_says_leaving(core, worker);
 	if (input->heartbeat.ending)
 		worker_says_end(core, worker);
 	if (input->heartbeat.stuck.n > 0 || worker->stuck_count > 0)

@@ -171,6 +171,7 @@ struct input_shutdown {
 struct input_hello {
 	struct slice name;
 	struct slice instance;
+	struct slice before;             /* earlier instances that ended in order, INSTANCE_SIZE bytes each */
 	uint64_t slots;
 	uint64_t pid;
 	struct slice_list labels;

@@ -94,6 +94,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	input->hello = *hello;
 	input->hello.name = keep(in, hello->name);
 	input->hello.instance = keep(in, hello->instance);
+	input->hello.before = keep(in, hello->before);
 	input->hello.labels = slice_list_copy(&in->master->inbox.arena, hello->labels);
 	input->hello.offers = slice_list_copy(&in->master->inbox.arena, hello->offers);
 	input->hello.pool = keep(in, hello->pool);
@@ -182,6 +183,7 @@ enum err on_hello(struct incoming_frame *in)
 	session->hello = (struct input_hello){
 		.name = arena_copy(&session->hello_arena, msg.name),
 		.instance = arena_copy(&session->hello_arena, msg.instance),
+		.before = arena_copy(&session->hello_arena, msg.before),
 		.slots = msg.slots,
 		.pid = msg.pid,
 		.labels = slice_list_copy(&session->hello_arena, msg.labels),

@@ -12,6 +12,7 @@
  *   ROOM        parts of its files that nobody will read any more
  *   LEASE       attempts may start until then   STUCK      it was killed, but its process lives; until EXITED
  *   QUIT        kill all jobs, report, and exit when all results are acknowledged or after a while
+ *   LEFT        after LEAVING: no SPAWN follows   LEAVING  the keeper quits and takes no more attempts
  *   PING        is the keeper's loop running?   PONG       yes: one for each PING and each LEASE
  */
 #ifndef TITAN_WORKER_IPC_H
@@ -23,11 +24,12 @@
 #include "proto/message.h"
 
 #define IPC_VERSION 1
+#define BEFORE_MAX 8                     /* most earlier keepers that a worker names in HELLO */
 
 enum ipc_type {
 	IPC_SPAWN = 1, IPC_STOP, IPC_RECALL, IPC_SPOOL_ACK, IPC_FILES_DONE, IPC_LEASE, IPC_QUIT, IPC_ROOM,
-	IPC_PING,
-	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS, IPC_STUCK, IPC_PONG, IPC_ENDING,
+	IPC_PING, IPC_LEFT,
+	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS, IPC_STUCK, IPC_PONG, IPC_ENDING, IPC_LEAVING,
 };
 
 struct ipc_header {

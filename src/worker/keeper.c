@@ -334,7 +334,8 @@ static bool at_end(struct keeper *keeper)
 	if (keeper->quit_ns == 0)
 		keeper->quit_ns = keeper->now_ns + (keeper->options->end_jobs ? 0 : QUIT_WAIT_NS);
 	/* All other attempts have only results or output that the master doesn't have yet. */
-	return keeper->count == ledger_running(keeper->ledger) || keeper->now_ns >= keeper->quit_ns;
+	return (keeper->count == ledger_running(keeper->ledger) && (keeper->left || keeper->link_pid == 0)) ||
+	       keeper->now_ns >= keeper->quit_ns;
 }
 
 /* Can this keeper become the guardian of its jobs? Not while a job runs that must die with its keeper. */
@@ -398,6 +399,8 @@ int keeper_run(const struct worker_options *options, struct error *error)
 	unguarded = may_take_place(&keeper);
 	if (!unguarded)
 		keeper_link_end(&keeper);
+	if (keeper.quitting)
+		recover_close(&keeper);
 	log_left_out();
 	keeper_close(&keeper);
 	return unguarded ? KEEPER_UNGUARDED : 0;

@@ -82,6 +82,7 @@ struct keeper {
 	char mark[HOME_MARK_SIZE];
 	uint8_t boot_id[16];
 	uint8_t instance[16];
+	struct spool_closed before;      /* earlier keepers that ended in order, since one reached the master */
 	uint8_t secret[JOB_TOKEN_SECRET];
 	uint32_t slots;
 	/* The worker's resources for the link: NAME=N with commas in between. */
@@ -112,6 +113,9 @@ struct keeper {
 	int64_t link_backoff_ns;
 	bool listed;                     /* the link has been told of all attempts */
 	bool ready_told;
+	bool connected;                  /* the master has answered a link of this keeper */
+	bool leaving_told;               /* the present link knows that the keeper quits */
+	bool left;                       /* the quitting keeper gets no more attempts */
 	struct ipc_numbers told;
 	/* time at which delayed messages to the link are sent; 0: none are delayed */
 	int64_t link_flush_ns;
@@ -225,6 +229,8 @@ void room_punch(int fd, uint64_t from, uint64_t until);
 
 /* recover.c */
 enum err recover_open(struct keeper *keeper, struct error *error);
+/* Note at the end of the spool that this keeper ends in order. */
+void recover_close(struct keeper *keeper);
 /* Rewrite the spool with the live records only. */
 bool recover_rewrite(struct keeper *keeper);
 

@@ -29,19 +29,26 @@
 /* With this many bytes or more, messages are sent at once, because the cost of sending is shared by many. */
 #define COMPANY_BYTES    4096
 #define LINK_FD          3
-#define LINK_VARIABLES   11
+#define LINK_VARIABLES   12
 
 extern char **environ;
+
+static void write_hex(const uint8_t *bytes, size_t count, char *out)
+{
+	*out = '\0';
+	for (size_t i = 0; i < count; i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
 
 /* Build the link's environment: the keeper's own, and variables that describe the worker. */
 static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES][PATH_MAX + 32])
 {
 	const struct worker_options *options = keeper->options;
 	size_t count = 0, used = 0;
-	char **list, hex[33];
+	char **list, hex[33], before[sizeof(keeper->before.instances) * 2 + 1];
 
-	for (size_t i = 0; i < sizeof(keeper->instance); i++)
-		snprintf(hex + 2 * i, 3, "%02x", keeper->instance[i]);
+	write_hex(keeper->instance, sizeof(keeper->instance), hex);
+	write_hex(keeper->before.instances[0], keeper->before.count * sizeof(keeper->before.instances[0]), before);
 	snprintf(texts[0], PATH_MAX + 32, "TITAN_LINK_NAME=%s", options->name);
 	snprintf(texts[1], PATH_MAX + 32, "TITAN_LINK_CLUSTER=%s", options->statedir.cluster);
 	snprintf(texts[2], PATH_MAX + 32, "TITAN_LINK_DIR=%s", options->statedir.dir);
@@ -53,6 +60,7 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	snprintf(texts[8], PATH_MAX + 32, "TITAN_LINK_POOL=%s", options->pool ? options->pool : "");
 	snprintf(texts[9], PATH_MAX + 32, "TITAN_LINK_ADDRESS=%s", options->address ? options->address : "");
 	snprintf(texts[10], PATH_MAX + 32, "TITAN_LINK_KEY=%s", options->key_path ? options->key_path : "");
+	snprintf(texts[11], PATH_MAX + 32, "TITAN_LINK_BEFORE=%s", before);
 	while (environ[count])
 		count++;
 	list = mem_array(count + LINK_VARIABLES + 1, sizeof(*list));
@@ -109,6 +117,7 @@ static void tell_everything(struct keeper *keeper)
 			keeper_link_stuck(keeper, attempt);
 	}
 	keeper->told = (struct ipc_numbers){ UINT32_MAX, UINT32_MAX };
+	keeper->leaving_told = false;
 }
 
 void keeper_link_start(struct keeper *keeper)
@@ -182,6 +191,7 @@ static void connected(struct keeper *keeper)
 {
 	/* The link has reached the master, so if it dies the next one may start without delay. */
 	keeper->link_backoff_ns = 0;
+	keeper->connected = true;
 	keeper_tell_ready(keeper);
 }
 
@@ -231,8 +241,12 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 	case IPC_PING:
 		ipc_put(&keeper->link, IPC_PONG, NULL, 0);
 		break;
+	case IPC_LEFT:
+		keeper->left = true;
+		break;
 	case IPC_QUIT:
 		take(body, &quit, sizeof(quit));
+		keeper->left = true;     /* a master that sends QUIT gives no more attempts */
 		attempts_quit(keeper, quit.grace_ms);
 		break;
 	case IPC_ROOM:
@@ -304,6 +318,10 @@ void keeper_link_flush(struct keeper *keeper)
 	if (keeper->listed && (numbers.running != keeper->told.running || numbers.queued != keeper->told.queued)) {
 		keeper->told = numbers;
 		ipc_put(&keeper->link, IPC_NUMBERS, &numbers, sizeof(numbers));
+	}
+	if (keeper->listed && keeper->quitting && !keeper->left && !keeper->leaving_told) {
+		keeper->leaving_told = true;
+		ipc_put(&keeper->link, IPC_LEAVING, NULL, 0);
 	}
 	if (keeper->link.out.len > 0 && may_delay_flush(keeper))
 		return;

@@ -84,6 +84,8 @@ static void frame_cb(struct conn *conn, const struct frame *frame, void *owner)
 static void drop_connection(struct link *link)
 {
 	link->conn = NULL;
+	if (link->leaving)
+		ipc_put(&link->keeper, IPC_LEFT, NULL, 0);
 	link->welcome = link->hello_owed = link->beat_owed = false;
 	callers_drop(link);
 	buf_clear(&link->started);
@@ -256,6 +258,7 @@ void link_beat(struct link *link)
 		.mem_permille = link->load.mem_permille, .running = link->numbers.running,
 		.queued = link->numbers.queued, .gpu_permille = link->load.gpu_permille,
 		.load_permille = link->load.load_permille, .start_us = link->start_us, .stuck = stuck_jobs(link),
+		.leaving = link->leaving,
 	};
 	conn_send(link->conn, OP_HEARTBEAT, &msg);
 }
@@ -263,6 +266,15 @@ void link_beat(struct link *link)
 void link_end(struct link *link)
 {
 	ev_break(link->loop, EVBREAK_ALL);
+}
+
+void link_say_leaving(struct link *link)
+{
+	link->leaving = true;
+	if (link->welcome)
+		link_beat(link);
+	else
+		ipc_put(&link->keeper, IPC_LEFT, NULL, 0);
 }
 
 void link_say_end(struct link *link)
@@ -390,15 +402,23 @@ static void loop_init(struct link *link)
 	ev_prepare_start(link->loop, &link->prepare);
 }
 
+static bool read_hex(const char *hex, uint8_t *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", &bytes[i]) != 1)
+			return false;
+	return true;
+}
+
 static bool read_instance(struct link *link)
 {
-	const char *hex = getenv("TITAN_LINK_INSTANCE"), *pid = getenv("TITAN_LINK_PID");
+	const char *hex = getenv("TITAN_LINK_INSTANCE"), *pid = getenv("TITAN_LINK_PID"), *before = getenv("TITAN_LINK_BEFORE");
 
-	if (!hex || !pid || strlen(hex) != 2 * sizeof(link->instance))
+	if (!hex || !pid || strlen(hex) != 2 * sizeof(link->instance) || !read_hex(hex, link->instance, sizeof(link->instance)))
 		return false;
-	for (size_t i = 0; i < sizeof(link->instance); i++)
-		if (sscanf(hex + 2 * i, "%2hhx", &link->instance[i]) != 1)
-			return false;
+	link->before_len = before ? strlen(before) / 2 : 0;
+	if (link->before_len > sizeof(link->before) || (before && !read_hex(before, link->before, link->before_len)))
+		return false;
 	link->keeper_pid = strtoull(pid, NULL, 10);
 	return true;
 }

@@ -67,6 +67,8 @@ struct held {                            /* an attempt of the keeper, as the lin
 struct link {
 	const struct worker_options *options;
 	uint8_t instance[16];
+	uint8_t before[16 * BEFORE_MAX];    /* earlier instances that ended in order */
+	size_t before_len;
 	uint64_t keeper_pid;
 	struct ev_loop *loop;
 	struct conn_set *conns;
@@ -87,6 +89,7 @@ struct link {
 	uint64_t asked, answered; /* number of PINGs and LEASEs sent to the keeper, and of PONGs received from it */
 	/* HELLO or a heartbeat is sent as soon as the keeper has answered */
 	bool hello_owed, beat_owed;
+	bool leaving;                    /* the keeper quits, and the master is being told */
 	bool ending;                     /* the keeper ends in order, and the master is being told */
 	bool keeper_silent;              /* the keeper didn't answer before the last heartbeat, which was logged */
 	size_t stuck_count;
@@ -131,6 +134,7 @@ struct link {
 /* Extend the lease: the master has heard what was sent at sent_ns. */
 void link_lease(struct link *link, int64_t sent_ns);
 void link_welcomed(struct link *link, uint64_t heartbeat_ms);
+void link_say_leaving(struct link *link);        /* the keeper quits: let the master give it no more attempts */
 void link_say_end(struct link *link);    /* the keeper ends in order: tell the master, then end the link */
 void link_end(struct link *link);        /* leave the link's event loop, so that the link ends */
 void link_beat(struct link *link); /* send a heartbeat now, because something that it reports has changed */

@@ -201,6 +201,9 @@ bool link_keeper_read(struct link *link)
 		case IPC_NUMBERS:
 			link->numbers = message.numbers;
 			break;
+		case IPC_LEAVING:
+			link_say_leaving(link);
+			break;
 		case IPC_ENDING:
 			link_say_end(link);
 			break;
@@ -252,7 +255,7 @@ void link_inventory(struct link *link)
 	struct msg_hello hello = {
 		.version = PROTOCOL_VERSION, .kind = PEER_WORKER, .name = slice_str(link->options->name),
 		.instance = slice_make(link->instance, sizeof(link->instance)), .slots = link->options->slots,
-		.pid = link->keeper_pid, .contexts = LIMIT_WORKER_CONTEXTS,
+		.before = slice_make(link->before, link->before_len), .pid = link->keeper_pid, .contexts = LIMIT_WORKER_CONTEXTS,
 		.machine = slice_str(link->machine), .uid = (uint64_t)getuid() + 1,
 	};
 	struct msg_inventory inventory = { 0 };

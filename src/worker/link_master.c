@@ -215,6 +215,15 @@ static void on_error(const struct msg_error *msg)
 	log_warn_limited("the master reported an error: %.*s", (int)msg->text.len, (const char *)msg->text.data);
 }
 
+static void on_heartbeat(struct link *link, const struct msg_heartbeat *msg)
+{
+	if (msg->leaving)
+		ipc_put(&link->keeper, IPC_LEFT, NULL, 0);
+	if (msg->ending)
+		link_end(link);
+	link_lease(link, msg->sent_ns);
+}
+
 void link_frame(struct link *link, const struct frame *frame)
 {
 	union {
@@ -271,9 +280,7 @@ void link_frame(struct link *link, const struct frame *frame)
 			ship_again(link, &msg.credit.again.at[i]);
 		break;
 	case OP_HEARTBEAT:
-		if (msg.heartbeat.ending)
-			link_end(link);
-		link_lease(link, msg.heartbeat.sent_ns);
+		on_heartbeat(link, &msg.heartbeat);
 		break;
 	case OP_RELAY:
 		callers_relay(link, &msg.relay);

@@ -142,17 +142,19 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		struct ipc_attempt attempt;
 		struct spool_asks asks;
 		struct spool_gone gone;
+		struct spool_closed closed;
 	} record;
 
 	static const size_t sizes[] = {
 		[SPOOL_LIFE] = sizeof(record.life), [SPOOL_STARTED] = sizeof(record.started),
 		[SPOOL_ENDED] = sizeof(record.exited), [SPOOL_ACKED] = sizeof(record.attempt),
 		[SPOOL_SHIPPED] = sizeof(record.attempt), [SPOOL_ASKS] = sizeof(record.asks),
-		[SPOOL_GONE] = sizeof(record.gone),
+		[SPOOL_GONE] = sizeof(record.gone), [SPOOL_CLOSED] = sizeof(record.closed),
 	};
 
+	replay->keeper->before.count = 0;
 	memset(&record, 0, sizeof(record));
-	if (type < SPOOL_LIFE || type > SPOOL_GONE || (body.len != sizes[type] && !is_older(type, body.len))) {
+	if (type < SPOOL_LIFE || type > SPOOL_CLOSED || (body.len != sizes[type] && !is_older(type, body.len))) {
 		log_warn("the spool has an unknown record (kind %d, %zu bytes); the keeper skips it", (int)type, body.len);
 		return;
 	}
@@ -169,6 +171,10 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 		break;
 	case SPOOL_GONE:
 		replay_gone(replay->keeper, &record.gone);
+		break;
+	case SPOOL_CLOSED:
+		if (record.closed.count <= BEFORE_MAX)
+			replay->keeper->before = record.closed;
 		break;
 	case SPOOL_ENDED:
 		replay_ended(replay->keeper, &record.exited);
@@ -358,6 +364,17 @@ enum err recover_open(struct keeper *keeper, struct error *error)
 	if (recover_rewrite(keeper) && keeper->adopted == 0)
 		ends_clear(keeper->dir_fd);
 	return ERR_NONE;
+}
+
+void recover_close(struct keeper *keeper)
+{
+	struct spool_closed closed = { .count = 1 };
+
+	memcpy(closed.instances[0], keeper->instance, sizeof(closed.instances[0]));
+	/* A keeper that never reached the master got no attempts, and the master may know only those before it. */
+	for (uint64_t i = 0; !keeper->connected && i < keeper->before.count && closed.count < BEFORE_MAX; i++)
+		memcpy(closed.instances[closed.count++], keeper->before.instances[i], sizeof(closed.instances[0]));
+	spool_add(keeper->spool, SPOOL_CLOSED, &closed, sizeof(closed));
 }
 
 bool recover_rewrite(struct keeper *keeper)

@@ -11,7 +11,7 @@
 #include "proto/resource.h"
 #include "worker/ipc.h"
 
-enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS, SPOOL_GONE };
+enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS, SPOOL_GONE, SPOOL_CLOSED };
 
 struct spool_life {                      /* the records that follow were written in this boot of the machine */
 	uint8_t boot_id[16];
@@ -39,6 +39,15 @@ struct spool_gone {
 	uint64_t job, epoch;
 	uint64_t status;                 /* wait status of the main process, as wait4 returns it */
 	uint64_t run_ns, cpu_us, rss_kib;
+};
+
+/*
+ * The last record of a keeper that ended in order, so the spool has each attempt that it started. Each record after it makes it
+ * void.
+ */
+struct spool_closed {
+	uint8_t instances[BEFORE_MAX][16];      /* this keeper, and those before it that the master may still know */
+	uint64_t count;
 };
 
 /* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED hold a struct ipc_attempt. */

@@ -129,6 +129,7 @@ e2e_tests = \
 	tests/e2e/words.sh \
 	tests/e2e/worker-add-fails.sh \
 	tests/e2e/worker-add.sh \
+	tests/e2e/worker-gives-back.sh \
 	tests/e2e/worker-hostile.sh \
 	tests/e2e/worker-upgrade.sh
 

@@ -245,6 +245,12 @@ static inline void rig_send(struct rig *rig, enum ipc_type type, const void *bod
 		;
 }
 
+/* Say that the master gives this keeper no more attempts, as the link does when the keeper was told to end. */
+static inline void rig_left(struct rig *rig)
+{
+	rig_send(rig, IPC_LEFT, NULL, 0);
+}
+
 static inline void rig_lease(struct rig *rig)
 {
 	struct ipc_lease lease = { clock_mono_ns() + 3600 * NS_PER_S };

@@ -428,6 +428,7 @@ TEST it_stays_for_what_its_keeper_left(void)
 	int status;
 
 	ASSERT(start_waiting(1, "exit 5", &job));
+	rig_left(rig);
 	kill(guardian, SIGTERM);
 	/* The worker's name is free at once: another guardian can start while this one still waits. */
 	ASSERT(rig_start(rig));

@@ -576,6 +576,7 @@ TEST term_leaves_what_may_run_on(void)
 	rig_sh(rig, 2, 1, "exec sleep 600");
 	for (uint64_t job = 3; job <= 5; job++)
 		rig_sh(rig, job, 1, "exec sleep 600");
+	rig_left(rig);
 	kill(rig->keeper, SIGTERM);
 	for (uint64_t job = 2; job <= 5; job++) {
 		ASSERT(rig_exited(rig, job, &exited));

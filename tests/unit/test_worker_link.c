@@ -73,6 +73,35 @@ TEST lease_counts_from_the_sending(void)
 	PASS();
 }
 
+TEST leaving_keeper_hears_when_no_attempt_follows(void)
+{
+	struct msg_heartbeat beat = { 0 };
+	struct msg_hello hello;
+	struct slice body;
+
+	tell_held(0, 0);
+	ASSERT(accept_link());
+	ASSERT(expect(OP_HELLO, &hello));
+	welcome(20);
+	tell(IPC_LEAVING, NULL, 0);
+	while (!beat.leaving)
+		ASSERT(expect(OP_HEARTBEAT, &beat));
+	say(OP_HEARTBEAT, &beat);
+	ASSERT(told(IPC_LEFT, &body));
+	PASS();
+}
+
+TEST leaving_keeper_without_a_master_gets_no_attempt(void)
+{
+	struct slice body;
+
+	tell_held(0, 0);
+	ASSERT(accept_link());
+	tell(IPC_LEAVING, NULL, 0);
+	ASSERT(told(IPC_LEFT, &body));
+	PASS();
+}
+
 TEST heartbeats_wait_for_the_keepers_answer(void)
 {
 	struct ipc_numbers numbers = { 1, 0 };
@@ -597,6 +626,8 @@ SUITE(link_suite)
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(hello_says_what_is_held);
 	RUN_TEST(lease_counts_from_the_sending);
+	RUN_TEST(leaving_keeper_hears_when_no_attempt_follows);
+	RUN_TEST(leaving_keeper_without_a_master_gets_no_attempt);
 	RUN_TEST(heartbeats_wait_for_the_keepers_answer);
 	RUN_TEST(assign_becomes_spawn);
 	RUN_TEST(what_jobs_share_completes_their_specifications);

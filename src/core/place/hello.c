@@ -58,15 +58,28 @@ static enum err hello_check(const struct core *core, const struct core_input *in
 }
 
 /*
- * Register the worker on its new connection. *ret_same_life: the worker's keeper is the same process as at its last
- * HELLO.
+ * Was the keeper of the last HELLO one of those that have ended in order since? It had noted each start by then, so an
+ * attempt that isn't in the inventory never started.
+ */
+static bool ended_in_order(const struct worker *worker, struct slice before)
+{
+	for (size_t at = 0; worker->instance_len == INSTANCE_SIZE && at + INSTANCE_SIZE <= before.len; at += INSTANCE_SIZE)
+		if (memcmp(before.data + at, worker->instance, INSTANCE_SIZE) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Register the worker on its new connection. *ret_knows_starts: its inventory has each attempt that it started, because its
+ * keeper is the same process as at the last HELLO, or the earlier one ended in order.
  */
 static struct worker *hello_worker(struct core *core, const struct core_input *input,
-				   const struct resource_list *offers, bool *ret_same_life)
+				   const struct resource_list *offers, bool *ret_knows_starts)
 {
 	const struct input_hello *hello = &input->hello;
 	struct worker *worker = name_map_get(&core->worker_names, hello->name);
 	struct error error;
+	bool same_life;
 
 	if (!worker) {
 		worker = worker_new(core, core->next_worker++, hello->name, pool_get(core, slice_make(NULL, 0)));
@@ -78,9 +91,9 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 		map_remove(&core->worker_conns, worker->conn);
 		worker_dropped(core, worker);
 	}
-	*ret_same_life = hello->instance.len > 0 &&
-			 slice_eq(hello->instance, slice_make(worker->instance, worker->instance_len));
-	if (!*ret_same_life)
+	same_life = hello->instance.len > 0 && slice_eq(hello->instance, slice_make(worker->instance, worker->instance_len));
+	*ret_knows_starts = same_life || ended_in_order(worker, hello->before);
+	if (!same_life)
 		worker_renewed(core, worker);
 	worker->conn = input->conn;
 	worker->newest_conn = input->conn;
@@ -164,7 +177,7 @@ static void held_stop(struct core *core, const struct worker *worker, const stru
 }
 
 static void inventory_apply(struct core *core, struct worker *worker, const struct input_hello *hello,
-			     bool same_life)
+			     bool knows_starts)
 {
 	for (size_t i = 0; i < hello->held_count; i++) {
 		const struct rec_held *held = &hello->held[i];
@@ -185,7 +198,7 @@ static void inventory_apply(struct core *core, struct worker *worker, const stru
 		 * was visited.
 		 */
 		if (!(job->flags & JOB_HELD) && !PLANTED(lost_at_hello_forgotten))
-			attempt_lost(core, job, OUTCOME_LOST, same_life);
+			attempt_lost(core, job, OUTCOME_LOST, knows_starts);
 		job->flags &= (uint32_t)~JOB_HELD;
 	}
 	jobs_tell_children(core);
@@ -196,19 +209,19 @@ void worker_hello(struct core *core, const struct core_input *input)
 	struct resource_list offers = { 0 };
 	struct worker *worker;
 	struct error error;
-	bool same_life;
+	bool knows_starts;
 
 	if (hello_check(core, input, &offers, &error) != ERR_NONE) {
 		error_send(core, input->conn, 0, &error, true);
 		return;
 	}
-	worker = hello_worker(core, input, &offers, &same_life);
+	worker = hello_worker(core, input, &offers, &knows_starts);
 	worker->state = WORKER_UNREACHABLE;
 	worker_heard(core, input->conn);
 	worker->reading = true;
 	if (PLANTED(welcome_before_stops))
 		welcome_send(core, input->conn);
-	inventory_apply(core, worker, &input->hello, same_life);
+	inventory_apply(core, worker, &input->hello, knows_starts);
 	worker->reading = false;
 	charge_waiting(core, worker);
 	/* WELCOME goes last: it brings the lease, and stale attempts must be stopped before queued ones may start. */

@@ -55,6 +55,7 @@ void worker_timer_fired(struct core *core, struct worker *worker);
 void workers_forgive(struct core *core);          /* count the silence of all workers anew */
 /* Mark a worker unreachable; after a full grace it is lost. */
 void worker_wait(struct core *core, struct worker *worker);
+void worker_says_leaving(struct core *core, struct worker *worker);
 void worker_says_end(struct core *core, struct worker *worker);       /* record that the worker ends in order */
 enum worker_state worker_shown(const struct worker *worker);      /* the worker's state as people see it */
 void workers_quit(struct core *core);

@@ -159,6 +159,16 @@ enum worker_state worker_shown(const struct worker *worker)
 	return worker->ended && worker->state != WORKER_UP && worker->held_count == 0 ? WORKER_ENDED : worker->state;
 }
 
+/* Give the worker no more jobs: it will end when it has given back those that it hasn't started. */
+void worker_says_leaving(struct core *core, struct worker *worker)
+{
+	if (worker->quitting)
+		return;
+	worker->quitting = true;
+	core->serving++;
+	worker_touch(core, worker);
+}
+
 /*
  * Record that the worker ends, and give it no more jobs. It stays up until its connection is closed. The worker's row says
  * that it ended, so a restarted master knows that, too.
