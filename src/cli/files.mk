@@ -127,6 +127,7 @@ cli_sources = \
 	src/cli/commands/undo_check.c \
 	src/cli/commands/undo_words.c \
 	src/cli/commands/up.h \
+	src/cli/commands/up_upgrade.c \
 	src/cli/commands/worker_add.c \
 	src/cli/commands/worker_end.c \
 	src/cli/commands/workers.h \

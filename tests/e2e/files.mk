@@ -77,6 +77,7 @@ e2e_tests = \
 	tests/e2e/loops.sh \
 	tests/e2e/lost-log.sh \
 	tests/e2e/manual-examples.sh \
+	tests/e2e/master-upgrade.sh \
 	tests/e2e/metrics.sh \
 	tests/e2e/migrate.sh \
 	tests/e2e/named.sh \

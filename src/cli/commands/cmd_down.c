@@ -18,6 +18,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
+#include "cli/commands/up.h"
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/process.h"
 #include "cli/session/options.h"
@@ -211,6 +212,13 @@ static enum err end_master(struct cli *cli, enum down down, const struct msg_sna
 		if (status->workers.at[i].state == WORKER_UP)
 			err = process_wait_gone(cli, status->workers.at[i].pid, DOWN_MS);
 	return err;
+}
+
+enum err down_master_alone(struct cli *cli)
+{
+	const struct msg_snapshot none = { 0 };
+
+	return end_master(cli, DOWN_MASTER_ALONE, &none);
 }
 
 int cmd_down(struct cli *cli)

@@ -189,6 +189,19 @@ static void note_other_slots(struct cli *cli, const struct started *started)
 		 started->slots == 1 ? "" : "s", source, wanted, wanted);
 }
 
+static void note_other_program(struct cli *cli)
+{
+	char path[PATH_MAX];
+	struct buf shown = { 0 };
+
+	if (!upgrade_is_due(cli, path))
+		return;
+	text_escape(&shown, slice_str(path), TEXT_KEEP_NONE);
+	cli_note(cli, "titan: the running master is another program than this command, %s; nothing was changed\n"
+		 "   try: titan up --upgrade", buf_cstr(&shown));
+	buf_free(&shown);
+}
+
 static void note_exposed(struct cli *cli)
 {
 	struct buf path = { 0 };
@@ -208,6 +221,8 @@ int up_start(struct cli *cli, bool silent)
 	struct started started = { 0 };
 	struct msg_snapshot status;
 	struct buf out = { 0 };
+	bool upgrade = cli->invocation->command != NULL && option_given(cli->invocation, OPT_up_upgrade);
+	char path[PATH_MAX];
 	uint64_t slots = 0;
 	enum err err;
 	int made;
@@ -230,6 +245,10 @@ int up_start(struct cli *cli, bool silent)
 		started.master = true;
 		err = start_master(cli);
 	}
+	if (err == ERR_NONE && !started.master && upgrade && upgrade_is_due(cli, path)) {
+		started.master = true;
+		err = upgrade_master(cli);
+	}
 	if (err == ERR_NONE)
 		err = start_worker(cli, slots, &started);
 	if (err == ERR_NONE)
@@ -245,8 +264,10 @@ int up_start(struct cli *cli, bool silent)
 		look_alarm_store(cli, &status, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
-	if (!silent)
+	if (!silent) {
+		note_other_program(cli);
 		note_other_slots(cli, &started);
+	}
 	return 0;
 }
 

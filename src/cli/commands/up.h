@@ -8,4 +8,15 @@
 /* Start a master and a local worker unless they run. Return the exit status; errors have been printed. */
 int up_start(struct cli *cli, bool silent);
 
+/* End the connected master; workers and jobs run on. */
+enum err down_master_alone(struct cli *cli);
+
+/* Does the connected master run another program than this one? *ret_path, of PATH_MAX bytes: the file of its program. */
+bool upgrade_is_due(struct cli *cli, char *ret_path);
+/*
+ * Replace the connected master by this program, with the options that it was started with. Workers and jobs run on. If this
+ * program can't serve, the earlier one is started again.
+ */
+enum err upgrade_master(struct cli *cli);
+
 #endif

@@ -20,12 +20,14 @@
 #include "base/mem.h"
 
 #define READY_MS 30000
-#define ARGS_MAX 16
+#define ARGS_MAX 64
 #define LOG_READ_MAX 65536
 #define EXIT_NO_EXEC 127
 #define TRY "   try: "                   /* begins the line with the next command; written by cli_fail */
 #define READY_FD 3
 #define READY_FD_TEXT "3"
+
+extern char **environ;
 
 /* Give the daemon an absolute path to its state directory, because it changes its working directory. */
 static void set_state_dir(const struct statedir *statedir)
@@ -40,7 +42,7 @@ static void set_state_dir(const struct statedir *statedir)
 	setenv("TITAN_STATE", dir, 1);
 }
 
-_Noreturn static void child(const struct statedir *statedir, int log_fd, int ready_fd, char *const *argv)
+_Noreturn static void child(const struct statedir *statedir, int program_fd, int log_fd, int ready_fd, char *const *argv)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
 	sigset_t none;
@@ -52,6 +54,8 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 	 */
 	log_fd = fcntl(log_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	ready_fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
+	if (program_fd >= 0)
+		program_fd = fcntl(program_fd, F_DUPFD_CLOEXEC, READY_FD + 1);
 	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	setsid();
 	sigemptyset(&none);
@@ -62,6 +66,12 @@ _Noreturn static void child(const struct statedir *statedir, int log_fd, int rea
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
 	    dup2(log_fd, STDERR_FILENO) < 0 || dup2(ready_fd, READY_FD) < 0 || chdir("/") != 0)
 		_exit(EXIT_NO_EXEC);
+	/* A program that was opened before the change of descriptors is found by its descriptor, even if its file is gone. */
+	if (program_fd >= 0) {
+		close_range(READY_FD + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+		execveat(program_fd, "", argv, environ, AT_EMPTY_PATH);
+		_exit(EXIT_NO_EXEC);
+	}
 	close_range(READY_FD + 1, ~0u, 0);
 	execv("/proc/self/exe", argv);
 	_exit(EXIT_NO_EXEC);
@@ -174,6 +184,12 @@ static enum err finish_start(const char *verb, const char *log_path, off_t log_f
 enum err daemon_start(const struct statedir *statedir, const char *verb, const char *log_name, const char *const *more,
 		      pid_t *ret_pid, struct error *error)
 {
+	return daemon_start_program(statedir, -1, verb, log_name, more, ret_pid, error);
+}
+
+enum err daemon_start_program(const struct statedir *statedir, int program_fd, const char *verb, const char *log_name,
+			      const char *const *more, pid_t *ret_pid, struct error *error)
+{
 	const char *const begin[] = { "titan", "-C", statedir->cluster, verb, "--ready-fd", READY_FD_TEXT };
 	char *argv[ARGS_MAX + 1] = { 0 };
 	int argc = 0;
@@ -201,7 +217,7 @@ enum err daemon_start(const struct statedir *statedir, const char *verb, const c
 	}
 	pid = fork();
 	if (pid == 0)
-		child(statedir, log_fd, ready[1], argv);
+		child(statedir, program_fd, log_fd, ready[1], argv);
 	close(ready[1]);
 	close(log_fd);
 	err = pid < 0 ? error_system(error, errno, "can't fork")

@@ -17,5 +17,8 @@
  */
 enum err daemon_start(const struct statedir *statedir, const char *verb, const char *log_name, const char *const *more,
 		      pid_t *ret_pid, struct error *error);
+/* The same with another program than this one: program_fd is its open file; -1: this program. */
+enum err daemon_start_program(const struct statedir *statedir, int program_fd, const char *verb, const char *log_name,
+			      const char *const *more, pid_t *ret_pid, struct error *error);
 
 #endif
