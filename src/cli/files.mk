@@ -80,6 +80,7 @@ cli_sources = \
 	src/cli/commands/dlq_edit.c \
 	src/cli/commands/dlq_ls.c \
 	src/cli/commands/doctor.h \
+	src/cli/commands/doctor_boot.c \
 	src/cli/commands/doctor_machine.c \
 	src/cli/commands/doctor_place.c \
 	src/cli/commands/dry_run.c \
@@ -127,12 +128,19 @@ cli_sources = \
 	src/cli/commands/undo_check.c \
 	src/cli/commands/undo_words.c \
 	src/cli/commands/up.h \
+	src/cli/commands/up_boot.c \
 	src/cli/commands/up_upgrade.c \
 	src/cli/commands/worker_add.c \
 	src/cli/commands/worker_end.c \
 	src/cli/commands/workers.h \
+	src/cli/daemon/boot.c \
+	src/cli/daemon/boot.h \
+	src/cli/daemon/boot_text.c \
+	src/cli/daemon/boot_text.h \
 	src/cli/daemon/daemon.c \
 	src/cli/daemon/daemon.h \
+	src/cli/daemon/helper.c \
+	src/cli/daemon/helper.h \
 	src/cli/daemon/process.c \
 	src/cli/daemon/process.h \
 	src/cli/dash/dash.c \

@@ -124,6 +124,7 @@ e2e_tests = \
 	tests/e2e/trust.sh \
 	tests/e2e/undo-letters.sh \
 	tests/e2e/undo.sh \
+	tests/e2e/up-boot.sh \
 	tests/e2e/up.sh \
 	tests/e2e/validate.sh \
 	tests/e2e/wait.sh \

@@ -169,8 +169,10 @@ int cmd_doctor(struct cli *cli)
 	if (records_check(&findings.records, &cli->out, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
 	doctor_machine(cli, &findings);
-	if (cli->settings.socket == NULL)
+	if (cli->settings.socket == NULL) {
 		doctor_place(cli, &findings);
+		doctor_boot(cli, &findings);
+	}
 	doctor_master(cli, &findings);
 	if (cli->out.style == STYLE_HUMAN)
 		print_human(cli, &findings, &out);

@@ -25,6 +25,7 @@
 struct started {
 	bool master, worker;             /* true: started by this command */
 	uint64_t master_pid, slots;
+	const char *boot;                /* how the cluster starts with the machine; NULL: the command isn't about that */
 };
 
 static enum err start_master(struct cli *cli)
@@ -145,6 +146,8 @@ static void tell_human(const struct cli *cli, const struct started *started, str
 		 started->master ? "" : "  (already running)");
 	buf_addf(out, "%s worker  " LOCAL_WORKER ", %" PRIu64 " slot%s%s\n", mark, started->slots,
 		 started->slots == 1 ? "" : "s", started->worker ? "" : "  (already running)");
+	if (started->boot)
+		buf_addf(out, "%s boot    %s\n", mark, started->boot);
 	if (cli_chatty(cli))
 		buf_add_str(out, "  try: titan run -f -e \"a -> {b, c}; a='sleep 1'; b=date; c='uname -a'\"\n"
 				 "  dashboard: titan\n");
@@ -156,6 +159,7 @@ static const struct column up_columns[] = {
 	{ "slots", "slots", true },
 	{ "master_began", "master_began", false },
 	{ "worker_began", "worker_began", false },
+	{ "boot", "boot", false },
 };
 const struct table up_table = TABLE_OF(up_columns);
 
@@ -169,6 +173,7 @@ static void tell_row(struct cli *cli, const struct started *started, struct buf 
 	records_number(&records, started->slots);
 	records_bool(&records, started->master);
 	records_bool(&records, started->worker);
+	records_text(&records, slice_str(started->boot));
 	records_print_one(&records, &cli->out, out);
 }
 
@@ -230,6 +235,11 @@ int up_start(struct cli *cli, bool silent)
 	if (cli->invocation->command != NULL &&
 	    option_number(cli->invocation, OPT_up_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
+	if (cli->invocation->command != NULL && option_given(cli->invocation, OPT_up_boot) &&
+	    option_given(cli->invocation, OPT_up_no_boot)) {
+		error_set(&cli->error, ERR_USAGE, "--boot and --no-boot were given; give only one of the two");
+		return cli_fail(cli);
+	}
 	if (cli_refuse_in_job(cli, "start it", "titan -C CLUSTER up") != ERR_NONE)
 		return cli_fail(cli);
 	made = statedir_make(&cli->statedir);
@@ -251,6 +261,8 @@ int up_start(struct cli *cli, bool silent)
 	}
 	if (err == ERR_NONE)
 		err = start_worker(cli, slots, &started);
+	if (err == ERR_NONE)
+		err = up_boot(cli, &started.boot);
 	if (err == ERR_NONE)
 		err = cli_query(cli, (struct msg_query){ .what = QUERY_STATUS }, &cli->arena, &status);
 	if (err != ERR_NONE)

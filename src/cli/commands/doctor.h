@@ -20,5 +20,7 @@ void finding_add(struct findings *findings, const char *check, enum finding_stat
 void doctor_machine(struct cli *cli, struct findings *findings);
 /* doctor_place.c: the state directory, its disk, and the containment of jobs. */
 void doctor_place(struct cli *cli, struct findings *findings);
+/* doctor_boot.c: whether the cluster starts with the machine */
+void doctor_boot(struct cli *cli, struct findings *findings);
 
 #endif

@@ -8,6 +8,12 @@
 /* Start a master and a local worker unless they run. Return the exit status; errors have been printed. */
 int up_start(struct cli *cli, bool silent);
 
+/*
+ * With --boot or --no-boot, let the cluster start with the machine, or no longer. *ret_way: how it does, for people and
+ * programs; NULL: neither option was given.
+ */
+enum err up_boot(struct cli *cli, const char **ret_way);
+
 /* End the connected master; workers and jobs run on. */
 enum err down_master_alone(struct cli *cli);
 
