@@ -3,6 +3,9 @@
  * The directory "machines" is watched, so a machine gets its bridge as soon as its file appears. An ssh process that
  * ends is started again after a pause, which doubles up to a minute while ssh fails. Output of a remote shell before
  * the worker's is skipped, up to the nonce on a line of its own.
+ *
+ * A worker that connects by itself needs no bridge. While it isn't connected, ssh starts it again if its process is gone, as
+ * after a reboot of its machine, with the same pauses; that ssh process is called a wake.
  */
 #include "master/bridges.h"
 
@@ -33,6 +36,7 @@
 #define SAID_MAX      400                /* number of bytes kept of the end of ssh's stderr */
 #define GREETING_S    60.
 #define PAUSE_FIRST_S 1.
+#define WAKE_FIRST_S  5.                 /* a worker that only lost its connection is back by then */
 #define PAUSE_MAX_S   60.
 #define LASTED_NS     (60 * NS_PER_S)    /* a bridge that has lasted this long is made again at once */
 #define NONCE_BYTES   16
@@ -42,6 +46,7 @@ struct bridge {
 	struct master *master;
 	struct machine machine;
 	bool listed;                     /* the machine's file existed when the directory was last read */
+	bool wakes;                      /* the worker connects by itself, so ssh only starts it */
 	bool due;                        /* ssh must be started as soon as fewer logins are under way */
 	pid_t pid;                       /* pid of ssh; 0: it doesn't run */
 	int pidfd, fd, err_fd;           /* fd: our end of ssh's stdin and stdout; -1 once the session owns it */
@@ -101,7 +106,7 @@ static void start_later(struct bridge *bridge)
 	rand_system(&random, 1);
 	if (clock_mono_ns() - bridge->begun_ns >= LASTED_NS)
 		bridge->pause_s = 0.;
-	bridge->pause_s = bridge->pause_s > 0. ? 2. * bridge->pause_s : PAUSE_FIRST_S;
+	bridge->pause_s = bridge->pause_s > 0. ? 2. * bridge->pause_s : bridge->wakes ? WAKE_FIRST_S : PAUSE_FIRST_S;
 	if (bridge->pause_s > PAUSE_MAX_S)
 		bridge->pause_s = PAUSE_MAX_S;
 	ev_timer_stop(bridge->master->loop, &bridge->pause);
@@ -116,8 +121,8 @@ static void tell_end(struct bridge *bridge, int status)
 	while (bridge->said_len > 0 && strchr("\r\n", bridge->said[bridge->said_len - 1]))
 		bridge->said_len--;
 	text_escape(&shown, slice_make(bridge->said, bridge->said_len), TEXT_KEEP_NONE);
-	log_warn_limited("the bridge to worker %s ended (ssh %s: %s %d)%s%s; trying again", bridge->machine.name,
-			 bridge->machine.destination, WIFEXITED(status) ? "status" : "signal",
+	log_warn_limited("%s worker %s %s (ssh %s: %s %d)%s%s; trying again", bridge->wakes ? "starting" : "the bridge to",
+			 bridge->machine.name, bridge->wakes ? "again failed" : "ended", bridge->machine.destination, WIFEXITED(status) ? "status" : "signal",
 			 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), shown.len ? ": " : "", buf_cstr(&shown));
 	buf_free(&shown);
 }
@@ -132,7 +137,8 @@ static void ended_cb(struct ev_loop *loop, struct ev_io *io, int events)
 	if (waitpid(bridge->pid, &status, WNOHANG) != bridge->pid)
 		return;
 	bridge->pid = 0;
-	tell_end(bridge, status);
+	if (!bridge->wakes || status != 0)
+		tell_end(bridge, status);
 	let_go(bridge);
 	start_later(bridge);
 	start_due(bridge->master->bridges);
@@ -236,7 +242,7 @@ static bool spawn(struct bridge *bridge)
 	int result = -ENOMEM;
 
 	make_nonce(bridge);
-	machine_far(machine, machine->hash, "bridge", bridge->nonce, &command);
+	machine_far(machine, machine->hash, bridge->wakes ? "wake" : "bridge", bridge->wakes ? "" : bridge->nonce, &command);
 	machine_ssh(machine, buf_cstr(&command), argv);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		result = -errno;
@@ -276,7 +282,8 @@ static void start(struct bridge *bridge)
 	ev_io_set(&bridge->says, bridge->err_fd, EV_READ);
 	ev_timer_set(&bridge->late, GREETING_S, 0.);
 	ev_io_start(loop, &bridge->ended);
-	ev_io_start(loop, &bridge->greeting);
+	if (!bridge->wakes)
+		ev_io_start(loop, &bridge->greeting);
 	ev_io_start(loop, &bridge->says);
 	ev_timer_start(loop, &bridge->late);
 }
@@ -300,6 +307,9 @@ static void pause_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
+	/* A connected worker is looked at again when it has lost its connection. */
+	if (bridge->wakes && remote_has(bridge->master, bridge->machine.token))
+		return;
 	bridge->due = true;
 	start_due(bridge->master->bridges);
 }
@@ -336,7 +346,7 @@ static struct bridge *bridge_new(struct master *master)
 static bool is_same(const struct machine *a, const struct machine *b)
 {
 	return strcmp(a->destination, b->destination) == 0 && strcmp(a->ssh_config, b->ssh_config) == 0 &&
-	       strcmp(a->token, b->token) == 0 && strcmp(a->base, b->base) == 0 && strcmp(a->hash, b->hash) == 0;
+	       strcmp(a->address, b->address) == 0 && strcmp(a->token, b->token) == 0 && strcmp(a->base, b->base) == 0 && strcmp(a->hash, b->hash) == 0;
 }
 
 /* Read the file of a machine and update its bridge. is_new: the file was written just now, so connect without a pause. */
@@ -350,11 +360,11 @@ static void take_file(struct master *master, const char *name, bool is_new)
 		log_warn("%s", error.text);
 		return;
 	}
-	if (!machine_is_bridged(&machine) || machine.stopped[0] != '\0')
+	if (machine.stopped[0] != '\0')
 		return;
 	if (bridge && is_same(&bridge->machine, &machine)) {
 		bridge->listed = true;
-		if (bridge->pid == 0 && is_new) {
+		if (bridge->pid == 0 && is_new && !bridge->wakes) {
 			bridge->due = true;
 			bridge->pause_s = 0.;
 		}
@@ -364,8 +374,12 @@ static void take_file(struct master *master, const char *name, bool is_new)
 		bridge = bridge_new(master);
 	kill_ssh(bridge);
 	bridge->machine = machine;
-	bridge->listed = bridge->due = true;
+	bridge->wakes = !machine_is_bridged(&machine);
+	bridge->listed = true;
+	bridge->due = !bridge->wakes;
 	bridge->pause_s = 0.;
+	if (bridge->wakes)
+		start_later(bridge);
 }
 
 static void forget_unlisted(struct bridges *all)
@@ -439,6 +453,16 @@ void bridges_start(struct master *master)
 		ev_io_start(master->loop, &all->changed);
 	}
 	look(master, NULL);
+}
+
+void bridges_lost(struct master *master, const char *token)
+{
+	struct bridge *bridge = master->bridges ? master->bridges->first : NULL;
+
+	while (bridge && strcmp(bridge->machine.token, token) != 0)
+		bridge = bridge->next;
+	if (bridge && bridge->wakes && bridge->pid == 0 && !ev_is_active(&bridge->pause))
+		start_later(bridge);
 }
 
 void bridges_stop(struct master *master)

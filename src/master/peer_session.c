@@ -4,6 +4,7 @@
  * few seconds; the kernel or TLS says who the peer is. Every frame is checked against the table of rights before it is
  * decoded. A session is freed together with its connection, never earlier.
  */
+#include "master/bridges.h"
 #include "master/internal.h"
 
 #include <errno.h>
@@ -183,6 +184,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 		log_info_limited("worker connection %llu was closed%s%s", (unsigned long long)session->id,
 			 why ? ": " : "", why ? why->text : "");
 		inbox_add(master, INPUT_WORKER_GONE, session, 0, 0);
+		bridges_lost(master, session->token);
 	}
 	if (session->stage != SESSION_OPEN)
 		master->unauthenticated[session->remote]--;

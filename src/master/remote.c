@@ -244,6 +244,21 @@ void remote_pass(struct master *master)
 		tls_server_allow(master->remote->server, LIMIT_HANDSHAKES_AT_ONCE);
 }
 
+bool remote_has(struct master *master, const char *token)
+{
+	size_t cursor = 0;
+	uint64_t id;
+	void *value;
+
+	while (map_next(&master->sessions, &cursor, &id, &value)) {
+		const struct peer_session *session = value;
+
+		if (session->kind == PEER_WORKER && session->stage == SESSION_OPEN && strcmp(session->token, token) == 0)
+			return true;
+	}
+	return false;
+}
+
 void remote_stop(struct master *master)
 {
 	while (master->remote->count > 0)

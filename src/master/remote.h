@@ -17,6 +17,8 @@ void remote_init(struct master *master);
 enum err remote_open(struct master *master, struct error *error);
 /* Take over a connection that ssh made to a worker's machine; only this worker's token may be used on it. */
 void remote_bridge(struct master *master, int fd, const char *worker, const char *token);
+/* Is a worker with this token connected? */
+bool remote_has(struct master *master, const char *token);
 void remote_stop(struct master *master);                 /* stop listening; connections stay */
 void remote_close(struct master *master);                /* close; call after all connections were closed */
 /* Let more handshakes begin; call it in each pass of the loop. */

@@ -178,6 +178,21 @@ static int stop(const char *dir, bool now, bool remove)
 	return 0;
 }
 
+/* Start the worker if its process is gone, as after a reboot, and no person has stopped it. */
+static int wake(const char *dir)
+{
+	struct error error = { 0 };
+	int lock_fd = far_lock(dir);
+	enum err err = far_wake(dir, &error);
+
+	if (lock_fd >= 0)
+		close(lock_fd);
+	if (err == ERR_NONE)
+		return 0;
+	fprintf(stderr, "titan: %s\n", error.text);
+	return err_exit_status(err);
+}
+
 static int tell_state(const char *dir)
 {
 	struct far_config config;
@@ -233,6 +248,8 @@ int far_main(int argc, char **argv)
 			return tell_state(dir);
 		if (strcmp(verb, "bridge") == 0 && argc > 4)
 			return far_bridge(dir, argv[4]);
+		if (strcmp(verb, "wake") == 0)
+			return wake(dir);
 		if (strcmp(verb, "check") == 0)
 			return far_check(dir);
 		if (strcmp(verb, "stop") == 0)

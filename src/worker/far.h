@@ -50,6 +50,8 @@ void far_options(const char *dir, const struct far_config *config, const char *k
 bool far_is_served(const char *dir, const struct far_config *config);
 /* Start the worker as a daemon in a session of its own, and wait until it is connected or its bridge socket is there. */
 enum err far_launch(const char *dir, const struct far_config *config, struct error *error);
+/* Start the worker as its own settings say, unless it runs, or a person has stopped it. Call it with far_lock. */
+enum err far_wake(const char *dir, struct error *error);
 /* Tell the worker to end, its jobs, too, if now is set, and wait until it has. */
 enum err far_stop(const char *dir, const struct far_config *config, bool now, struct error *error);
 

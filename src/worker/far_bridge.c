@@ -95,12 +95,10 @@ static int connect_worker(const char *dir, const struct far_config *config, int 
 static enum err start_worker(const char *dir, struct far_config *config, int *ret_fd, struct error *error)
 {
 	int lock_fd = far_lock(dir), result;
-	enum err err = far_config_read(dir, config, error);
+	enum err err = far_wake(dir, error);
 
-	if (err == ERR_NONE && config->stopped[0])
-		err = error_set(error, ERR_UNREACHABLE, "worker %s was stopped", config->name);
-	if (err == ERR_NONE && !far_is_served(dir, config))
-		err = far_launch(dir, config, error);
+	if (err == ERR_NONE)
+		err = far_config_read(dir, config, error);
 	if (err == ERR_NONE && (result = connect_worker(dir, config, ret_fd)) != 0)
 		err = error_system(error, -result, "can't reach worker %s", config->name);
 	if (lock_fd >= 0)

@@ -180,6 +180,18 @@ enum err far_launch(const char *dir, const struct far_config *config, struct err
 	return state == 1 ? ERR_NONE : tell_failure(path, from > 0 ? from : 0, state == 0, error);
 }
 
+enum err far_wake(const char *dir, struct error *error)
+{
+	struct far_config config;
+	enum err err = far_config_read(dir, &config, error);
+
+	if (err == ERR_NONE && config.stopped[0])
+		err = error_set(error, ERR_UNREACHABLE, "worker %s was stopped", config.name);
+	if (err == ERR_NONE && !far_is_served(dir, &config))
+		err = far_launch(dir, &config, error);
+	return err;
+}
+
 enum err far_stop(const char *dir, const struct far_config *config, bool now, struct error *error)
 {
 	const struct timespec wait = { .tv_nsec = LOOK_MS * NS_PER_MS };
