@@ -54,6 +54,7 @@ man_pages = \
 	man/titan-status.1 \
 	man/titan-tenant.1 \
 	man/titan-token.1 \
+	man/titan-topic.1 \
 	man/titan-uncordon.1 \
 	man/titan-undo.1 \
 	man/titan-up.1 \

@@ -65,6 +65,7 @@ schema_files = \
 	share/schema/status.json \
 	share/schema/tenant.json \
 	share/schema/token.json \
+	share/schema/topic.json \
 	share/schema/uncordon.json \
 	share/schema/undo.json \
 	share/schema/up.json \

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 13;
+PRAGMA user_version = 14;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -307,6 +307,20 @@ CREATE TABLE attempt (
 	out_bytes INTEGER NOT NULL,
 	child INTEGER NOT NULL, -- number of the sub-run that the try began; 0: none
 	PRIMARY KEY (job, epoch)
+) STRICT, WITHOUT ROWID;
+
+-- capabilities of pools
+CREATE TABLE pool_provides (
+	pool TEXT NOT NULL, -- name
+	provides TEXT NOT NULL, -- capabilities, with commas between them
+	PRIMARY KEY (pool)
+) STRICT, WITHOUT ROWID;
+
+-- mappings of topics to pools
+CREATE TABLE topic (
+	topic TEXT NOT NULL, -- a topic or a pattern
+	pool TEXT NOT NULL, -- name of the pool
+	PRIMARY KEY (topic)
 ) STRICT, WITHOUT ROWID;
 
 -- what a start reads

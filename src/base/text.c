@@ -39,6 +39,29 @@ bool text_is_name(struct slice text)
 	return true;
 }
 
+bool text_glob(struct slice pattern, struct slice text)
+{
+	size_t at = 0, in = 0, star = SIZE_MAX, from = 0;
+
+	while (in < text.len) {
+		if (at < pattern.len && pattern.data[at] == '*') {
+			star = at++;     /* at first the star stands for nothing */
+			from = in;
+		} else if (at < pattern.len && (pattern.data[at] == '?' || pattern.data[at] == text.data[in])) {
+			at++;
+			in++;
+		} else if (star != SIZE_MAX) {
+			at = star + 1;   /* the star stands for one character more */
+			in = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (at < pattern.len && pattern.data[at] == '*')
+		at++;
+	return at == pattern.len;
+}
+
 bool text_is_job_name(struct slice text)
 {
 	size_t len = text.len;

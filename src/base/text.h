@@ -30,6 +30,8 @@ size_t text_next(struct slice text, uint32_t *ret_code, int *ret_width);
 bool text_parse_u64(struct slice text, uint64_t *ret_value);   /* parses a number of decimal digits only */
 /* true: the text is [A-Za-z0-9_][A-Za-z0-9_.-]* with at most 128 bytes */
 bool text_is_name(struct slice text);
+/* Does the text match the pattern, in which * stands for any characters and ? for one? */
+bool text_glob(struct slice pattern, struct slice text);
 /* true: the text is a name, or NAME[digits] as in a fan-out */
 bool text_is_job_name(struct slice text);
 size_t text_near(size_t len);    /* returns the distance below which a word of this length counts as similar */

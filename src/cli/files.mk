@@ -55,6 +55,7 @@ cli_sources = \
 	src/cli/commands/cmd_people.c \
 	src/cli/commands/cmd_pipeline.c \
 	src/cli/commands/cmd_place.c \
+	src/cli/commands/cmd_pool.c \
 	src/cli/commands/cmd_progress.c \
 	src/cli/commands/cmd_prune.c \
 	src/cli/commands/cmd_repl.c \

@@ -85,6 +85,7 @@ void core_free(struct core *core)
 	map_free(&core->worker_conns);
 	classes_free(core);
 	pools_free(core);
+	topics_free(core);
 	arena_free(&core->placing);
 	tenants_free(core);
 	groups_free(core);

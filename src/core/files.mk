@@ -67,6 +67,7 @@ core_sources = \
 	src/core/place/place.h \
 	src/core/place/pool.c \
 	src/core/place/refusal.c \
+	src/core/place/topic.c \
 	src/core/place/worker.c \
 	src/core/place/workers.c \
 	src/core/queue/bound.c \

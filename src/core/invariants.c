@@ -130,8 +130,9 @@ uint64_t core_hash(const struct core *core)
 		mix(&hash, worker->ended);
 	}
 	for (size_t i = 0; i < core->pool_count; i++)
-		if (core->pools[i]->durable)
-			mix(&hash, hash_bytes(core->pools[i]->name, strlen(core->pools[i]->name), core->pools[i]->state));
+		if (core->pools[i]->durable || core->pools[i]->provides.n > 0)
+			mix(&hash, pool_hash(core->pools[i]));
+	mix(&hash, topics_hash(core));
 	for (size_t i = core->runs.head; i < core->runs.count; i++)
 		if (core->runs.at[i].run && core->runs.at[i].run->ended_ms == 0)
 			hash_run(&hash, core->runs.at[i].run);

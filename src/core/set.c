@@ -18,6 +18,8 @@ static enum err set_apply(struct core *core, const struct input_set *input, stru
 		return worker_set(core, input, &ok->count, error);
 	case OBJECT_POOL:
 		return pool_set(core, input, &ok->count, error);
+	case OBJECT_TOPIC:
+		return topic_set(core, input, &ok->count, error);
 	case OBJECT_TENANT:
 		return tenant_set(core, input, &ok->count, error);
 	case OBJECT_GROUP:

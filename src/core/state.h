@@ -120,6 +120,8 @@ struct acts {                            /* the latest act, with which the chain
 };
 
 struct core {
+	struct topic *topics;            /* in the order of their patterns */
+	size_t topic_count, topic_cap;
 	char *cluster;
 	char *owner;                     /* the person who runs the master; empty: not known, so nobody is a stranger */
 	uint64_t pid;

@@ -24,16 +24,22 @@ struct wants {                           /* requirements of a class for its work
 	size_t len;
 	struct rec_job_spec spec;        /* decoded from bytes; lists are sorted */
 	bool stranger;                   /* the jobs belong to another person than the master's owner */
+	const char *topic_pool;          /* the pool to which spec.topic is mapped; NULL: none */
 	struct label_want *labels, *prefer;      /* read from spec.labels and spec.prefer */
 	struct resource *asks;
 	size_t ask_count;
 	struct arena arena;
 };
 
-struct pool {                            /* a pool: a named set of workers; exists since a worker named it */
+struct pool {                            /* a pool: a named set of workers; exists since a worker or a person named it */
 	char *name;
 	enum pool_state state;
+	struct slice_list provides;      /* the pool's capabilities, sorted */
 	bool durable;                    /* a person set the pool's state, so the pool has a row */
+};
+
+struct topic {                           /* a mapping of a topic, or of a pattern of topics, to a pool */
+	char *pattern, *pool;
 };
 
 struct key_heap {                        /* heap of ready jobs' keys; stale counts entries of jobs that left */

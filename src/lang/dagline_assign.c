@@ -282,6 +282,11 @@ static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, str
 	return add_label(reader, &node->placing.prefer, value, at);
 }
 
+static enum err set_requires(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	return add_word(reader, &node->placing.requires, value, at);
+}
+
 static enum err set_name(struct dag_reader *reader, struct slice *name, struct slice value, size_t at)
 {
 	if (!text_is_name(value))
@@ -380,6 +385,7 @@ static const struct reader_of readers[] = {
 	{ "resource", set_resource },
 	{ "worker", set_worker },
 	{ "prefer", set_prefer },
+	{ "requires", set_requires },
 	{ "pool", set_pool },
 	{ "affinity", set_affinity },
 	{ "concurrency", set_concurrency },

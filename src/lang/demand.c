@@ -78,6 +78,8 @@ void demand_default(struct demand *placing, const struct demand *defaults)
 		placing->asks = defaults->asks;
 	if (placing->prefer.n == 0)
 		placing->prefer = defaults->prefer;
+	if (placing->requires.n == 0)
+		placing->requires = defaults->requires;
 	if (placing->prefer_worker.len == 0)
 		placing->prefer_worker = defaults->prefer_worker;
 	if (placing->only_worker.len == 0)
@@ -94,7 +96,7 @@ void demand_default(struct demand *placing, const struct demand *defaults)
 
 bool demand_any(const struct demand *placing)
 {
-	return placing->asks.n || placing->prefer.n || placing->prefer_worker.len || placing->only_worker.len ||
+	return placing->asks.n || placing->prefer.n || placing->requires.n || placing->prefer_worker.len || placing->only_worker.len ||
 	       placing->pool.len || placing->affinity;
 }
 
@@ -102,6 +104,7 @@ void demand_spec(const struct demand *placing, struct rec_job_spec *spec)
 {
 	spec->asks = placing->asks;
 	spec->prefer = placing->prefer;
+	spec->requires = placing->requires;
 	spec->prefer_worker = placing->prefer_worker;
 	spec->only_worker = placing->only_worker;
 	spec->pool = placing->pool;

@@ -13,6 +13,7 @@
 struct demand {
 	struct slice_list asks;          /* resources that the job asks for, each as NAME=N in the protocol's units */
 	struct slice_list prefer;
+	struct slice_list requires;      /* capabilities of the pool */
 	struct slice prefer_worker, only_worker, pool;
 	bool pool_hard;
 	uint64_t affinity;               /* enum affinity */

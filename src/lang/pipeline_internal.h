@@ -149,13 +149,14 @@ enum err pipe_read_gpus(struct pipe *pipe, struct pipe_job *job, const struct tr
 enum err pipe_read_resources(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_labels(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_prefer(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_requires(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_prefer_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_pool(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_affinity(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 #define PIPE_PLACE_KEYS \
 	{ "worker", pipe_read_worker }, { "cpus", pipe_read_cpus }, { "memory", pipe_read_memory }, \
-	{ "gpus", pipe_read_gpus }, { "resources", pipe_read_resources }, { "prefer", pipe_read_prefer }, { "labels", pipe_read_labels }, \
+	{ "gpus", pipe_read_gpus }, { "resources", pipe_read_resources }, { "prefer", pipe_read_prefer }, { "labels", pipe_read_labels }, { "requires", pipe_read_requires }, \
 	{ "prefer_worker", pipe_read_prefer_worker }, { "pool", pipe_read_pool }, { "affinity", pipe_read_affinity }
 
 /* pipeline_needs.c */

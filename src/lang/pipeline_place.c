@@ -89,6 +89,11 @@ enum err pipe_read_prefer(struct pipe *pipe, struct pipe_job *job, const struct 
 	return pipe_list(pipe, value, "prefer", LIMIT_LABELS_MAX, prefer_item, &job->node->placing.prefer);
 }
 
+enum err pipe_read_requires(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_list(pipe, value, "requires", LIMIT_CAPABILITIES_MAX, pipe_name_item, &job->node->placing.requires);
+}
+
 enum err pipe_read_prefer_worker(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	return pipe_name_item(pipe, value, &job->node->placing.prefer_worker);

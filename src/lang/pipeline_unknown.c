@@ -31,7 +31,7 @@ static const struct foreign_word {
 	{ &pipe_section_pipeline, "steps|stages|tasks|nodes|dag|stage|workflow", "jobs: with one entry for each job" },
 	{ &pipe_section_pipeline, "on|trigger|triggers|cron|when", "schedule: {cron: \"0 3 * * *\"}" },
 	{ &pipe_section_job, "on|trigger|triggers", "when: or needs: in a job, or schedule: in the pipeline" },
-	{ &pipe_section_job, "requires|after|dependencies|upstream|wait_for|needs_jobs", "needs: [JOB, ...]" },
+	{ &pipe_section_job, "after|dependencies|upstream|wait_for|needs_jobs", "needs: [JOB, ...]" },
 	{ &pipe_section_job, "strategy|for_each|foreach|with_items|parallel|each", "matrix: {NAME: [VALUE, ...]}" },
 	{ &pipe_section_job, "retries|attempts|max_retries|max_attempts", "retry: {max: 3}" },
 	{ &pipe_section_job, "timeout-minutes|timeout_minutes|timeout_seconds|time_limit|max_wait_seconds", "timeout: 10m" },

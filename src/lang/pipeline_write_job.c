@@ -304,6 +304,8 @@ static void write_place(struct writer *writer, const struct rec_job_spec *job)
 	write_asks(writer, job->asks);
 	if (job->prefer.n > 0)
 		write_words(writer, "prefer", job->prefer);
+	if (job->requires.n > 0)
+		write_words(writer, "requires", job->requires);
 	if (job->prefer_worker.len > 0)
 		write_text(writer, "prefer_worker", job->prefer_worker);
 	if (job->pool.len > 0) {

@@ -159,9 +159,17 @@ bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row)
 
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row)
 {
-	if (page->snapshot.pools.n == page->limit || !page_has_room(page, 64 + row->name.len, 16))
+	if (page->snapshot.pools.n == page->limit || !page_has_room(page, 64 + row->name.len + texts_len(&row->provides), 18 + row->provides.n))
 		return false;
 	PAGE_ADD(page, pools, row);
+	return true;
+}
+
+bool page_add_topic(struct answer_page *page, const struct rec_topic_row *row)
+{
+	if (page->snapshot.topics.n == page->limit || !page_has_room(page, 16 + row->topic.len + row->pool.len, 4))
+		return false;
+	PAGE_ADD(page, topics, row);
 	return true;
 }
 

@@ -372,6 +372,7 @@ bool page_add_group(struct answer_page *page, const struct rec_group_row *row);
 bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row);
 bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
 bool page_add_token(struct answer_page *page, const struct rec_token_row *row);
+bool page_add_topic(struct answer_page *page, const struct rec_topic_row *row);
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
 bool page_add_act(struct answer_page *page, const struct rec_act_row *row);

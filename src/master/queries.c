@@ -108,6 +108,18 @@ static void run_pools(struct master *master, struct master_turn *turn, struct qu
 	query_finish(master, turn, query, &page, view_pool(master->core, at, &row) ? at : 0);
 }
 
+static void run_topics(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct rec_topic_row row;
+	struct answer_page page;
+	size_t at = (size_t)query->cursor;
+
+	page_begin(&page, &master->scratch, query);
+	while (view_topic(master->core, at, &row) && page_add_topic(&page, &row))
+		at++;
+	query_finish(master, turn, query, &page, view_topic(master->core, at, &row) ? at : 0);
+}
+
 static void run_workers(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct answer_page page;
@@ -166,6 +178,9 @@ static void answer(struct master *master, struct master_turn *turn, struct query
 		break;
 	case QUERY_POOLS:
 		run_pools(master, turn, query);
+		break;
+	case QUERY_TOPICS:
+		run_topics(master, turn, query);
 		break;
 	case QUERY_WORKERS:
 		run_workers(master, turn, query);

@@ -48,6 +48,8 @@ static const struct {
 	{ TABLE_schedule_part, "FROM schedule_part ORDER BY schedule, part" },
 	{ TABLE_act, "FROM act ORDER BY act DESC LIMIT 1" },
 	{ TABLE_token, "FROM token" },
+	{ TABLE_pool_provides, "FROM pool_provides ORDER BY pool" },
+	{ TABLE_topic, "FROM topic" },
 };
 
 /* Parameters: ?1 run, ?2 from, ?3 limit. */

@@ -120,6 +120,7 @@ e2e_tests = \
 	tests/e2e/tenants.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/told.sh \
+	tests/e2e/topics.sh \
 	tests/e2e/tries.sh \
 	tests/e2e/trust.sh \
 	tests/e2e/undo-letters.sh \

@@ -55,7 +55,7 @@ static struct message *act_message(struct sim_world *world, const struct sim_gra
 
 static const char *object_name(const struct sim_world *world, enum object_kind kind, uint32_t object)
 {
-	return kind == OBJECT_POOL ? graph_pool_names[object] : kind == OBJECT_GROUP ? graph_group_names[object]
+	return kind == OBJECT_TOPIC ? graph_pattern_names[object] : kind == OBJECT_POOL ? graph_pool_names[object] : kind == OBJECT_GROUP ? graph_group_names[object]
 	       : kind == OBJECT_SCHEDULE ? sim_schedule_names[object] : kind == OBJECT_TENANT ? graph_tenant_names[object]
 	       : kind == OBJECT_LOCK ? graph_lock_names[object] : world->workers[object].name;
 }

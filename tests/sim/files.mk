@@ -6,6 +6,7 @@ sim_sources = \
 	tests/sim/client_people.c \
 	tests/sim/client_place.c \
 	tests/sim/client_schedule.c \
+	tests/sim/client_topic.c \
 	tests/sim/disk.c \
 	tests/sim/faults.c \
 	tests/sim/graph.c \
@@ -20,6 +21,7 @@ sim_sources = \
 	tests/sim/graph_place.c \
 	tests/sim/graph_share.c \
 	tests/sim/graph_subrun.c \
+	tests/sim/graph_topic.c \
 	tests/sim/link.c \
 	tests/sim/main.c \
 	tests/sim/master.c \

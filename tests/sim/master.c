@@ -212,6 +212,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 
 static void set_input(struct sim_world *world, const struct message *message, struct core_input *input)
 {
+	struct slice words[SIM_CAPABILITIES];
 	struct msg_set set = { .kind = message->kind, .verb = message->value, .name = slice_str(message->job),
 			       .number = message->number };
 
@@ -223,6 +224,16 @@ static void set_input(struct sim_world *world, const struct message *message, st
 		set.weight = TENANT_WEIGHT(message->number);
 		set.number = TENANT_LIMIT(message->number) + 1;
 		set.most = TENANT_MOST(message->number) + 1;
+	}
+	if (set.kind == OBJECT_TOPIC)
+		set.text = slice_str(graph_pool_names[message->number]);
+	if (set.kind == OBJECT_POOL && set.verb == SET_PUT) {
+		set.number = 0;
+		set.flag = true;
+		set.words.at = words;
+		for (unsigned i = 0; i < SIM_CAPABILITIES; i++)
+			if (message->number >> i & 1)
+				words[set.words.n++] = slice_str(graph_capability_names[i]);
 	}
 	input->kind = INPUT_SET;
 	input->set = (struct input_set){ .set = set, .principal = 1, .person = slice_str(graph_people[0]) };

@@ -27,6 +27,7 @@ static bool texts_equal(const struct slice_list *a, const struct slice_list *b)
 static bool want_the_same(const struct rec_job_spec *a, const struct rec_job_spec *b)
 {
 	return texts_equal(&a->labels, &b->labels) && texts_equal(&a->asks, &b->asks) && texts_equal(&a->prefer, &b->prefer) &&
+	       texts_equal(&a->requires, &b->requires) && slice_eq(a->topic, b->topic) &&
 	       slice_eq(a->prefer_worker, b->prefer_worker) && slice_eq(a->only_worker, b->only_worker) &&
 	       slice_eq(a->pool, b->pool) && a->pool_hard == b->pool_hard && a->affinity == b->affinity &&
 	       a->affinity_hard == b->affinity_hard && slice_eq(a->description, b->description);

@@ -38,6 +38,22 @@ static bool is_strange(const struct rec_job_spec *spec, const struct sim_worker 
 	return spec->description.len > 0 && worker->owners_only;
 }
 
+/* The index + 1 of the pool to which a topic is mapped: by itself, or by the longest pattern that matches; 0: none. */
+static unsigned mapped(const struct sim_world *world, struct slice topic)
+{
+	const unsigned *topics = world->oracle.topics;
+
+	if (slice_eq(topic, slice_str(graph_pattern_names[2])) && topics[2])
+		return topics[2];
+	return topics[1] ? topics[1] : topics[0];
+}
+
+/* Do the job's topic and capabilities keep it from this pool? */
+static bool wrong_pool(const struct sim_world *world, const struct rec_job_spec *spec, unsigned pool)
+{
+	return (spec->topic.len > 0 && mapped(world, spec->topic) != pool + 1) || (graph_requires(spec) & ~world->oracle.provides[pool]) != 0;
+}
+
 static bool misses_label(const struct rec_job_spec *spec, unsigned labels)
 {
 	for (size_t i = 0; i < spec->labels.n; i++) {
@@ -94,7 +110,11 @@ static void said(struct sim_world *world, const struct sim_act *act)
 {
 	struct oracle_worker *worker = &world->oracle.workers[act->object];
 
-	if (act->kind == OBJECT_POOL) {
+	if (act->kind == OBJECT_TOPIC) {
+		world->oracle.topics[act->object] = act->set == SET_PUT ? (unsigned)act->number + 1 : 0;
+	} else if (act->kind == OBJECT_POOL && act->set == SET_PUT) {
+		world->oracle.provides[act->object] = (unsigned)act->number;
+	} else if (act->kind == OBJECT_POOL) {
 		world->oracle.pools[act->object] = act->set == SET_DRAIN ? POOL_DRAINING :
 						   act->set == SET_PAUSE ? POOL_INACTIVE : POOL_ACTIVE;
 	} else if (act->kind == OBJECT_WORKER) {
@@ -160,6 +180,26 @@ static void place_turn(struct sim_world *world, const struct outbox *outbox)
 	}
 }
 
+/* The capabilities of a row, as bits. */
+static unsigned provided(struct slice text)
+{
+	unsigned bits = 0;
+
+	for (unsigned i = 0; i < SIM_CAPABILITIES; i++)
+		if (text.len > 0 && memmem(text.data, text.len, graph_capability_names[i], strlen(graph_capability_names[i])))
+			bits |= 1U << i;
+	return bits;
+}
+
+static unsigned pattern_index(struct slice name)
+{
+	unsigned i = 0;
+
+	while (i + 1 < SIM_PATTERNS && !slice_eq(name, slice_str(graph_pattern_names[i])))
+		i++;
+	return i;
+}
+
 static void note_row(struct sim_world *world, const struct row *row)
 {
 	if (row->table == TABLE_worker) {
@@ -169,6 +209,10 @@ static void note_row(struct sim_world *world, const struct row *row)
 		worker->standing = (enum worker_standing)(row->worker.standing & ~ROW_WORKER_ENDED);
 	} else if (row->table == TABLE_pool) {
 		world->oracle.pools[pool_index(row->pool.pool)] = (enum pool_state)row->pool.state;
+	} else if (row->table == TABLE_pool_provides) {
+		world->oracle.provides[pool_index(row->pool_provides.pool)] = provided(row->pool_provides.provides);
+	} else if (row->table == TABLE_topic) {
+		world->oracle.topics[pattern_index(row->topic.topic)] = pool_index(row->topic.pool) + 1;
 	} else if (row->table == TABLE_job) {
 		oracle_job(world, (uint64_t)row->job.job)->worker_decided = (uint64_t)row->job.worker;
 	}
@@ -190,6 +234,8 @@ static void place_crash(struct sim_world *world)
 	}
 	for (unsigned i = 0; i < SIM_POOLS; i++)
 		world->oracle.pools[i] = POOL_ACTIVE;
+	memset(world->oracle.provides, 0, sizeof(world->oracle.provides));
+	memset(world->oracle.topics, 0, sizeof(world->oracle.topics));
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		world->oracle.workers[i].number = 0;
 		world->oracle.workers[i].standing = STANDING_NONE;
@@ -260,6 +306,9 @@ static void place_given(struct sim_world *world, const struct rec_assign *assign
 				   graph_kind_names[i]);
 	if (spec.pool_hard && !slice_eq(spec.pool, slice_str(graph_pool_names[worker->pool])))
 		world_fail(world, "job %u is given to a worker of another pool", (unsigned)job->job);
+	if (wrong_pool(world, &spec, worker->pool))
+		world_fail(world, "job %u is given to a pool to which its topic isn't mapped, or which doesn't provide what it requires",
+			   (unsigned)job->job);
 	arena_free(&arena);
 	check_room(world, job, worker);
 }
@@ -301,7 +350,7 @@ bool oracle_worker_could(const struct sim_world *world, uint32_t index, const st
 		if (asks[kind] > worker->offers[kind])
 			return false;
 	return !is_strange(spec, sim) && !misses_label(spec, sim->labels) && worker->standing == STANDING_NONE &&
-	       world->oracle.pools[worker->pool] == POOL_ACTIVE &&
+	       world->oracle.pools[worker->pool] == POOL_ACTIVE && !wrong_pool(world, spec, worker->pool) &&
 	       (!spec->pool_hard || slice_eq(spec->pool, slice_str(graph_pool_names[worker->pool]))) &&
 	       (spec->only_worker.len == 0 || slice_eq(spec->only_worker, slice_str(sim->name)));
 }
@@ -329,6 +378,7 @@ bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph,
 		for (unsigned kind = 0; kind < SIM_KINDS; kind++)
 			may &= asks[kind] <= worker->offers[kind];
 		may &= !spec->pool_hard || slice_eq(spec->pool, slice_str(graph_pool_names[worker->pool]));
+		may &= !wrong_pool(world, spec, worker->pool);
 		may &= spec->only_worker.len == 0 || slice_eq(spec->only_worker, slice_str(worker->name));
 		if (may)
 			return false;

@@ -130,6 +130,9 @@ void graph_free(struct sim_graph *graph);
 #define SIM_KINDS 3                      /* number of kinds of resources */
 #define SIM_MOST 4                       /* most of one kind that a worker offers */
 #define SIM_POOLS 3
+#define SIM_TOPICS 2
+#define SIM_PATTERNS 3                   /* patterns of topics that people map to pools */
+#define SIM_CAPABILITIES 2
 #define SIM_TENANTS 3
 #define SIM_GROUPS 3
 #define SIM_LOCKS 3
@@ -156,6 +159,10 @@ extern const char *const graph_label_names[SIM_LABELS];
 extern const char *const graph_kind_names[SIM_KINDS];
 extern const char *const graph_tenant_names[SIM_TENANTS];
 extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the default pool */
+extern const char *const graph_topic_names[SIM_TOPICS], *const graph_pattern_names[SIM_PATTERNS];
+extern const char *const graph_capability_names[SIM_CAPABILITIES];
+/* the capabilities that the job requires, as bits */
+unsigned graph_requires(const struct rec_job_spec *job);
 void graph_asks(const struct rec_job_spec *job, uint64_t ret_asks[SIM_KINDS]);
 extern const char *const graph_people[SIM_PEOPLE];       /* people's names, by principal - 1 */
 
@@ -434,6 +441,8 @@ struct oracle {
 	bool loading;
 	struct oracle_worker workers[SIM_WORKERS_MAX];
 	enum pool_state pools[SIM_POOLS];
+	unsigned provides[SIM_POOLS];    /* bits of capabilities */
+	unsigned topics[SIM_PATTERNS];   /* index + 1 of the pool to which the pattern is mapped; 0: none */
 	uint32_t groups[SIM_GROUPS];     /* limits of concurrency groups that people set; 0: none */
 	struct oracle_hold {             /* a person's hold of a lock; fence 0: none */
 		uint64_t fence, ttl_ms;

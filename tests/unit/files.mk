@@ -116,6 +116,7 @@ unit_programs = \
 	tests/unit/test_core_tenant_set \
 	tests/unit/test_core_time \
 	tests/unit/test_core_token \
+	tests/unit/test_core_topic \
 	tests/unit/test_core_unknown \
 	tests/unit/test_core_view \
 	tests/unit/test_core_view_people \
@@ -560,6 +561,9 @@ tests_unit_test_core_time_LDADD = $(core_libs)
 
 tests_unit_test_core_token_SOURCES = tests/unit/test_core_token.c
 tests_unit_test_core_token_LDADD = $(core_libs)
+
+tests_unit_test_core_topic_SOURCES = tests/unit/test_core_topic.c
+tests_unit_test_core_topic_LDADD = $(core_libs)
 
 tests_unit_test_core_unknown_SOURCES = tests/unit/test_core_unknown.c
 tests_unit_test_core_unknown_LDADD = $(core_libs)

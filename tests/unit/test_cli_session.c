@@ -38,6 +38,7 @@ static const struct row {
 	{ COMMAND_fsck, COUNTED, { NULL } }, { COMMAND_audit, SAME, { "verify", "--head", "12" } }, { COMMAND_prune, SAME, { "--older", "1d", "-y" } },
 	{ COMMAND_cordon, SAME, { "nobody" } }, { COMMAND_uncordon, SAME, { "nobody" } }, { COMMAND_drain, SAME, { "nobody" } },
 	{ COMMAND_pool, SAME, { "ls" } }, { COMMAND_pool, SAME, { "set", "slow", "draining" } },
+	{ COMMAND_topic, SAME, { "ls" } }, { COMMAND_topic, SAME, { "rm", "nothing" } },
 	{ COMMAND_run, COUNTED, { "-e", "echo hi", "-w" } }, { COMMAND_run, SAME, { "-n", "-e", "a -> b; a=x; b=y" } },
 	{ COMMAND_run, SAME, { "-e", "a -> a; a=x" } }, { COMMAND_run, COUNTED, { "--again", "1", "-w", "--json" } },
 	{ COMMAND_validate, SAME, { "graph.yaml" } }, { COMMAND_validate, SAME, { "wrong.yaml" } },

@@ -115,6 +115,8 @@ static struct msg_set set_of(uint64_t kind)
 		set.number = 0;
 		set.words = (struct slice_list){ .at = &why, .n = 1 };
 	}
+	if (kind == OBJECT_TOPIC)
+		set.text = slice_str("gpu");
 	if (kind == OBJECT_TOKEN) {
 		set.number = ROLE_BIT(APPROVER);
 		set.text = slice_str("bert");
@@ -183,6 +185,7 @@ TEST every_verb_of_the_rights_is_an_act(void)
 		{ OP_SET, OBJECT_LOCK, "take lock x:  -> held by ana" },
 		{ OP_SET, OBJECT_SCHEDULE, "pause schedule x: active, 0 3 * * *, of ana -> paused, 0 3 * * *, of ana" },
 		{ OP_SET, OBJECT_TOKEN, "put token x:  -> bert, approver" },
+		{ OP_SET, OBJECT_TOPIC, "put topic x:  -> pool gpu" },
 	};
 
 	ASSERT_EQ(right_count, sizeof(expected) / sizeof(expected[0]));

@@ -56,7 +56,7 @@ static struct u64_list from_on(struct rig *rig, uint64_t first, size_t count)
 
 SPOIL(wishes, job->prefer = so_many(rig, LIMIT_LABELS_MAX))
 SPOIL(wishes_over, job->prefer = so_many(rig, LIMIT_LABELS_MAX + 1))
-SPOIL(wish_bad, job->prefer = words(rig, "good b=d"))
+SPOIL(wish_bad, job->prefer = words(rig, "good b/d"))
 SPOIL(worker_bad, job->only_worker = slice_str("a b"))
 SPOIL(liked_bad, job->prefer_worker = slice_str("a b"))
 SPOIL(pool_bad, job->pool = slice_str("a b"))
@@ -99,8 +99,8 @@ TEST too_long_conditions_are_refused(void)
 TEST placement_is_refused_with_its_reason(void)
 {
 	ASSERT_STR_EQ("", refused(wishes));
-	ASSERT(strstr(refused(wishes_over), "TOO_LARGE: job 0 'a': prefer: too many labels"));
-	ASSERT(strstr(refused(wish_bad), "INVALID: job 0 'a': prefer: a label may"));
+	ASSERT(strstr(refused(wishes_over), "TOO_LARGE: job 0 'a': prefer: too many requirements on labels"));
+	ASSERT(strstr(refused(wish_bad), "INVALID: job 0 'a': prefer: not a requirement"));
 	ASSERT(strstr(refused(worker_bad), "INVALID: job 0 'a': worker: the name of a worker or pool may"));
 	ASSERT(strstr(refused(liked_bad), "worker: the name of a worker or pool may"));
 	ASSERT(strstr(refused(pool_bad), "worker: the name of a worker or pool may"));

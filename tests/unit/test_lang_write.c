@@ -93,7 +93,7 @@ static const char everything[] =
 	"    needs: [list]\n    priority: 0\n    timeout: 5m\n    delay: 90s\n    not_before: 2026-11-18T14:02:30Z\n"
 	"    dispatch_timeout: 1h\n    crash_limit: 4\n    continue_on: [failed, timed_out]\n    on_worker_death: kill\n    log: 64K\n"
 	"    retry: {max: 3, backoff: 5s..2m, jitter: false, on: [exit, timeout], codes: [3, 70]}\n"
-	"    deadline: 1h\n    cpus: 0.5\n    memory: 512M\n    gpus: 1\n    resources: {disk: 7}\n    worker: {labels: [gpu, eu]}\n"
+	"    deadline: 1h\n    cpus: 0.5\n    memory: 512M\n    gpus: 1\n    resources: {disk: 7}\n    requires: [cuda, render]\n    topic: film.cut\n    worker: {labels: [gpu, '!spot', 'zone in (a,b)', disk=ssd, zone!=c, 'rack notin (1,2)']}\n"
 	"    prefer: [ssd]\n    prefer_worker: w1\n    pool: {name: p, hard: true}\n    affinity: {to: parent, hard: true}\n"
 	"    concurrency: [c1, {group: c2, max_jobs: 2}]\n"
 	"  locked: {run: 'exit 1', locks: [l1, {name: l2, mode: shared}], worker: {name: w2}, log: lossless, needs: 'list || script.code == 3'}\n"

@@ -16,7 +16,7 @@ static const struct {
 	{ OP_ACT, ACT_RELEASE, "-o-yy-" },  { OP_ACT, ACT_PRIORITY, "---yy-" }, { OP_ACT, ACT_APPROVE, "--y-y-" },
 	{ OP_ACT, ACT_REJECT, "--y-y-" },   { OP_ACT, ACT_PUSHBACK, "--y-y-" }, { OP_ACT, ACT_SETTLE, "--y-y-" },
 	{ OP_ACT, ACT_REQUEUE, "-o-yy-" },  { OP_ACT, ACT_DISCARD, "-o-yy-" },  { OP_ACT, ACT_REINSTATE, "-o-yy-" },  { OP_SET, OBJECT_WORKER, "---yy-" },
-	{ OP_SET, OBJECT_POOL, "---yy-" },  { OP_SET, OBJECT_TENANT, "---yy-" }, { OP_SET, OBJECT_GROUP, "---yy-" },
+	{ OP_SET, OBJECT_POOL, "---yy-" },  { OP_SET, OBJECT_TOPIC, "---yy-" },  { OP_SET, OBJECT_TENANT, "---yy-" }, { OP_SET, OBJECT_GROUP, "---yy-" },
 	{ OP_SET, OBJECT_LOCK, "---yy-" },  { OP_SET, OBJECT_SCHEDULE, "-o-yy-" },
 	{ OP_SET, OBJECT_TOKEN, "----y-" },
 	/* What doesn't exist. */

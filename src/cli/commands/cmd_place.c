@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* titan cordon, uncordon, drain, pool, worker ls, worker rm: which workers get new jobs. */
+/* titan cordon, uncordon, drain, worker ls, worker rm: which workers get new jobs. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -29,16 +29,6 @@ static const struct column set_columns[] = {
 };
 const struct table place_set_table = TABLE_OF(set_columns);
 
-static const struct column pool_columns[] = {
-	{ "name", "POOL", false },
-	{ "state", "STATE", false },
-	{ "worker_count", "WORKERS", true },
-	{ "up", "UP", true },
-	{ "busy", "BUSY", true },
-	{ "slots", "SLOTS", true },
-};
-const struct table pool_table = TABLE_OF(pool_columns);
-
 #define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
 
 static bool worker_would_change(const struct rec_worker_row *worker, enum set_verb verb)
@@ -55,34 +45,24 @@ static bool worker_would_change(const struct rec_worker_row *worker, enum set_ve
 	}
 }
 
-static bool pool_would_change(const struct rec_pool_row *pool, enum set_verb verb)
+/* Would the act change the worker? */
+static enum err would_change(struct cli *cli, const char *name, enum set_verb verb, uint64_t *ret)
 {
-	enum pool_state state = verb == SET_PAUSE ? POOL_INACTIVE : verb == SET_DRAIN ? POOL_DRAINING : POOL_ACTIVE;
+	struct msg_query query = { .what = QUERY_WORKERS };
+	bool found = false;
 
-	return pool->state != state;
-}
-
-/* Would the act change the object? An unknown worker is an error; a pool needn't exist. */
-static enum err would_change(struct cli *cli, enum object_kind kind, const char *name, enum set_verb verb, uint64_t *ret)
-{
-	struct msg_query query = { .what = kind == OBJECT_POOL ? QUERY_POOLS : QUERY_WORKERS };
-	bool found = kind == OBJECT_POOL;
-
-	*ret = kind == OBJECT_POOL && verb != SET_RESUME;        /* a pool that isn't listed is active */
+	*ret = 0;
 	do {
 		struct msg_snapshot page;
 		enum err err = cli_query(cli, query, &cli->arena, &page);
 
 		if (err != ERR_NONE)
 			return err;
-		for (size_t i = 0; i < page.workers.n && kind == OBJECT_WORKER; i++)
+		for (size_t i = 0; i < page.workers.n; i++)
 			if (slice_eq(page.workers.at[i].name, slice_str(name))) {
 				*ret = worker_would_change(&page.workers.at[i], verb);
 				found = true;
 			}
-		for (size_t i = 0; i < page.pools.n && kind == OBJECT_POOL; i++)
-			if (slice_eq(page.pools.at[i].name, slice_str(name)))
-				*ret = pool_would_change(&page.pools.at[i], verb);
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
 	if (found)
@@ -91,14 +71,14 @@ static enum err would_change(struct cli *cli, enum object_kind kind, const char 
 	return error_next(&cli->error, "titan worker ls");
 }
 
-static enum err set_one(struct cli *cli, enum object_kind kind, const char *name, enum set_verb verb, const char *done,
+static enum err set_one(struct cli *cli, const char *name, enum set_verb verb, const char *done,
 			struct records *records, uint64_t *sum)
 {
-	struct msg_set set = { .kind = kind, .name = slice_str(name), .verb = verb };
+	struct msg_set set = { .kind = OBJECT_WORKER, .name = slice_str(name), .verb = verb };
 	bool dry = dry_run_wanted(cli);
 	struct buf shown = { 0 };
 	struct msg_ok ok = { 0 };
-	enum err err = dry ? would_change(cli, kind, name, verb, &ok.count) : cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok);
+	enum err err = dry ? would_change(cli, name, verb, &ok.count) : cli_call(cli, OP_SET, &set, OP_OK, &cli->arena, &ok);
 
 	if (err != ERR_NONE)
 		return err;
@@ -114,8 +94,8 @@ static enum err set_one(struct cli *cli, enum object_kind kind, const char *name
 	return ERR_NONE;
 }
 
-/* SET each object named, in order; stop at the first error. */
-static int set_all(struct cli *cli, enum object_kind kind, size_t from, size_t to, enum set_verb verb, const char *done)
+/* SET each worker named from this argument on, in order; stop at the first error. */
+static int set_all(struct cli *cli, size_t from, enum set_verb verb, const char *done)
 {
 	bool dry = dry_run_wanted(cli);
 	struct records records;
@@ -127,8 +107,8 @@ static int set_all(struct cli *cli, enum object_kind kind, size_t from, size_t t
 	err = records_check(&records, &cli->out, &cli->error);
 	if (err == ERR_NONE)
 		err = cli_connect(cli);
-	for (size_t i = from; i < to && err == ERR_NONE; i++)
-		err = set_one(cli, kind, cli->invocation->args[i], verb, done, &records, &sum);
+	for (size_t i = from; i < cli->invocation->arg_count && err == ERR_NONE; i++)
+		err = set_one(cli, cli->invocation->args[i], verb, done, &records, &sum);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
 	if (dry || cli->out.style == STYLE_JSON || cli->out.style == STYLE_FORMAT) {
@@ -137,23 +117,23 @@ static int set_all(struct cli *cli, enum object_kind kind, size_t from, size_t t
 	}
 	buf_free(&out);
 	if (dry)
-		dry_run_tell(cli, sum, kind == OBJECT_POOL ? "pool" : "worker", "changed");
+		dry_run_tell(cli, sum, "worker", "changed");
 	return 0;
 }
 
 int cmd_cordon(struct cli *cli)
 {
-	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_PAUSE, "cordoned");
+	return set_all(cli, 0, SET_PAUSE, "cordoned");
 }
 
 int cmd_uncordon(struct cli *cli)
 {
-	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_RESUME, "gets new jobs again");
+	return set_all(cli, 0, SET_RESUME, "gets new jobs again");
 }
 
 int cmd_drain(struct cli *cli)
 {
-	return set_all(cli, OBJECT_WORKER, 0, cli->invocation->arg_count, SET_DRAIN, "draining");
+	return set_all(cli, 0, SET_DRAIN, "draining");
 }
 
 /* --- lists --- */
@@ -267,54 +247,5 @@ int workers_list(struct cli *cli)
 
 int workers_forget(struct cli *cli)
 {
-	return set_all(cli, OBJECT_WORKER, 1, cli->invocation->arg_count, SET_REMOVE, "forgotten");
-}
-
-static size_t add_pools(struct records *records, const struct msg_snapshot *page)
-{
-	for (size_t i = 0; i < page->pools.n; i++) {
-		const struct rec_pool_row *pool = &page->pools.at[i];
-
-		records_text(records, pool->name);
-		records_text(records, slice_str(pool_state_name((enum pool_state)pool->state)));
-		records_number(records, pool->workers);
-		records_number(records, pool->up);
-		records_number(records, pool->busy);
-		records_number(records, pool->slots);
-	}
-	return page->pools.n;
-}
-
-static int pool_ls(struct cli *cli)
-{
-	return share_list(cli, QUERY_POOLS, COLUMNS(pool_columns), add_pools, "there is no pool, because no worker has ever connected");
-}
-
-static int pool_show(struct cli *cli)
-{
-	return share_show(cli, QUERY_POOLS, COLUMNS(pool_columns), add_pools);
-}
-
-static int pool_set(struct cli *cli)
-{
-	static const struct {
-		const char *word;
-		enum set_verb verb;
-	} states[] = { { "active", SET_RESUME }, { "draining", SET_DRAIN }, { "inactive", SET_PAUSE } };
-
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (strcmp(cli->invocation->args[2], states[i].word) == 0)
-			return set_all(cli, OBJECT_POOL, 1, 2, states[i].verb, states[i].word);
-	error_set(&cli->error, ERR_USAGE, "titan pool set: '%s' must be active, draining or inactive", cli->invocation->args[2]);
-	return object_usage(cli);
-}
-
-int cmd_pool(struct cli *cli)
-{
-	static const struct object_verb verbs[] = {
-		{ "ls", 0, 0, "", pool_ls }, { "show", 1, 1, "POOL", pool_show },
-		{ "set", 2, 2, "POOL active|draining|inactive", pool_set },
-	};
-
-	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
+	return set_all(cli, 1, SET_REMOVE, "forgotten");
 }

@@ -7,6 +7,7 @@
 #define TITAN_CLI_UNDO_H
 
 #include "cli/session/cli.h"
+#include "proto/limits.h"
 
 struct undo {
 	const struct rec_act_row *act;
@@ -14,6 +15,7 @@ struct undo {
 	uint64_t run;
 	struct slice name;               /* name of the job or fan-out, empty for a whole run; or name of the object */
 	struct msg_set set;              /* the inverse of an act on an object */
+	struct slice provides[LIMIT_CAPABILITIES_MAX];   /* the words of set, for a pool */
 	struct msg_act step;             /* the inverse of an act on a run or its jobs */
 	uint64_t letters;                /* number of dead letters that a discard took away; 0: another act */
 };

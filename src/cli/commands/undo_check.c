@@ -122,6 +122,13 @@ static const char *place_word(uint64_t kind, uint64_t state)
 	return state == STANDING_DRAINING ? "draining" : "cordoned";
 }
 
+static void pool_words(const struct rec_pool_row *pool, struct buf *out)
+{
+	buf_add_str(out, place_word(OBJECT_POOL, pool->state));
+	for (size_t i = 0; i < pool->provides.n; i++)
+		buf_addf(out, "%s%.*s", i ? "," : ", provides ", (int)pool->provides.at[i].len, (const char *)pool->provides.at[i].data);
+}
+
 /* Add the object's present state in the words of an act's text, if the page has the object. */
 static void object_words(const struct msg_set *set, const struct msg_snapshot *page, struct buf *out)
 {
@@ -130,7 +137,10 @@ static void object_words(const struct msg_set *set, const struct msg_snapshot *p
 			buf_add_str(out, place_word(OBJECT_WORKER, page->workers.at[i].standing));
 	for (size_t i = 0; i < page->pools.n; i++)
 		if (slice_eq(page->pools.at[i].name, set->name))
-			buf_add_str(out, place_word(OBJECT_POOL, page->pools.at[i].state));
+			pool_words(&page->pools.at[i], out);
+	for (size_t i = 0; i < page->topics.n; i++)
+		if (slice_eq(page->topics.at[i].topic, set->name))
+			buf_addf(out, "pool %.*s", (int)page->topics.at[i].pool.len, (const char *)page->topics.at[i].pool.data);
 	for (size_t i = 0; i < page->tenants.n; i++) {
 		const struct rec_tenant_row *row = &page->tenants.at[i];
 
@@ -169,6 +179,7 @@ static enum err check_object(struct cli *cli, struct undo *undo)
 	static const enum query_what lists[] = {
 		[OBJECT_WORKER] = QUERY_WORKERS, [OBJECT_POOL] = QUERY_POOLS, [OBJECT_TENANT] = QUERY_TENANTS,
 		[OBJECT_GROUP] = QUERY_GROUPS, [OBJECT_LOCK] = QUERY_LOCKS, [OBJECT_SCHEDULE] = QUERY_SCHEDULES,
+		[OBJECT_TOPIC] = QUERY_TOPICS,
 	};
 	struct msg_query query = { .what = lists[undo->set.kind] };
 	struct slice then = undo->act->after;

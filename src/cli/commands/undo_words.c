@@ -143,6 +143,42 @@ static bool read_tenant(struct slice text, struct msg_set *set)
 	return true;
 }
 
+/* Read "active, provides a,b". A pool without capabilities before and after the act needs only the verb for its state. */
+static bool read_pool(struct undo *undo)
+{
+	const struct rec_act_row *act = undo->act;
+	struct msg_set *set = &undo->set;
+	struct slice text = act->before;
+	const uint8_t *provides = text.len ? memmem(text.data, text.len, ", provides ", 11) : NULL;
+	struct slice state = slice_make(text.data, provides ? (size_t)(provides - text.data) : text.len);
+
+	set->verb = place_verb(state, true);
+	if (set->verb == 0 || (!provides && !(act->after.len && memmem(act->after.data, act->after.len, ", provides ", 11))))
+		return set->verb != 0;
+	set->number = 1 + (set->verb == SET_DRAIN ? POOL_DRAINING : set->verb == SET_PAUSE ? POOL_INACTIVE : POOL_ACTIVE);
+	set->verb = SET_PUT;
+	set->flag = true;
+	set->words.at = undo->provides;
+	text = provides ? slice_make(provides + 11, text.len - state.len - 11) : slice_make(NULL, 0);
+	while (text.len > 0 && set->words.n < LIMIT_CAPABILITIES_MAX) {
+		const uint8_t *comma = memchr(text.data, ',', text.len);
+		size_t len = comma ? (size_t)(comma - text.data) : text.len;
+
+		set->words.at[set->words.n++] = slice_make(text.data, len);
+		text = slice_make(text.data + len + (comma != NULL), text.len - len - (comma != NULL));
+	}
+	return text.len == 0;
+}
+
+static bool read_topic(struct slice before, struct msg_set *set)
+{
+	set->verb = before.len > 0 ? SET_PUT : SET_REMOVE;
+	if (before.len > 0 && !eat(&before, "pool "))
+		return false;
+	set->text = before;
+	return true;
+}
+
 static bool read_group(struct slice text, struct msg_set *set)
 {
 	set->verb = text.len > 0 ? SET_PUT : SET_REMOVE;
@@ -180,7 +216,10 @@ static bool read_object(struct undo *undo, struct slice target)
 		read = (set->verb = place_verb(act->before, false)) != 0;
 	} else if (eat(&target, "pool ")) {
 		set->kind = OBJECT_POOL;
-		read = (set->verb = place_verb(act->before, true)) != 0;
+		read = read_pool(undo);
+	} else if (eat(&target, "topic ")) {
+		set->kind = OBJECT_TOPIC;
+		read = read_topic(act->before, set);
 	} else if (eat(&target, "tenant ")) {
 		set->kind = OBJECT_TENANT;
 		read = read_tenant(act->before, set);

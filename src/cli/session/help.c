@@ -146,6 +146,7 @@ static void topic_dag(const struct look *look, struct buf *out)
 		    "                    dispatch_timeout=SPAN when='CONDITION' cpus=N memory=SIZE\n"
 		    "                    gpus=N resource=NAME=N worker=NAME prefer=LABEL\n"
 		    "                    pool=NAME affinity=parent|sticky lock=NAME[=shared]\n"
+		    "                    requires=CAPABILITY topic=TOPIC\n"
 		    "                    concurrency=NAME[=LIMIT] description=TEXT\n"
 		    "  a='' kind=noop    a job that runs nothing: a join or a milestone\n"
 		    "  a -> ?b -> c      b is a gate that people approve; b='QUESTION' and behind it\n"

@@ -55,8 +55,11 @@ struct slice explain_next(const struct rec_job_row *given, const struct rec_job_
 		 job->why_code == REASON_NO_WORKER_LABELS || job->why_code == REASON_NO_WORKER_NAMED ||
 		 job->why_code == REASON_NO_WORKER_POOL || job->why_code == REASON_AFFINITY_BUSY)
 		return slice_str("titan worker ls");
-	else if (job->why_code == REASON_POOL_DRAINING || job->why_code == REASON_POOL_INACTIVE)
+	else if (job->why_code == REASON_POOL_DRAINING || job->why_code == REASON_POOL_INACTIVE ||
+		 job->why_code == REASON_NO_POOL_PROVIDES)
 		return slice_str("titan pool ls");
+	else if (job->why_code == REASON_NO_POOL_MAPPING)
+		return slice_str("titan topic ls");
 	else if (job->why_code == REASON_LOCKED)
 		return slice_str("titan lock ls");
 	else if (job->why_code == REASON_CONCURRENCY_RUNS || job->why_code == REASON_CONCURRENCY_JOBS)

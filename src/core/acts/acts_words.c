@@ -12,6 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/life/life.h"
 #include "core/people/people.h"
+#include "core/place/place.h"
 #include "core/queue/queue.h"
 #include "core/time/time.h"
 
@@ -257,11 +258,29 @@ static void schedule_words(const struct core *core, struct slice name, struct bu
 		buf_addf(out, ", last run %llu", (unsigned long long)schedule->last_run);
 }
 
+static void pool_words(const struct core *core, struct slice name, struct buf *out)
+{
+	for (size_t i = 0; i < core->pool_count; i++) {
+		const struct pool *pool = core->pools[i];
+
+		if (!slice_eq(slice_str(pool->name), name))
+			continue;
+		ADD_WORD(out, words_pool_state, pool->state);
+		for (size_t at = 0; at < pool->provides.n; at++) {
+			buf_add_str(out, at ? "," : ", provides ");
+			add_slice(out, pool->provides.at[at]);
+		}
+	}
+	if (out->len == 0)
+		buf_add_str(out, "active");      /* the state of a pool that nobody has set */
+}
+
 static void object_words(const struct core *core, const struct input_set *input, struct buf *out)
 {
 	struct slice name = input->set.name;
 	const struct worker *worker;
 	const struct tenant *tenant;
+	const struct topic *topic;
 	const struct group *group;
 
 	switch ((enum object_kind)input->set.kind) {
@@ -273,11 +292,12 @@ static void object_words(const struct core *core, const struct input_set *input,
 			ADD_WORD(out, words_worker_standing, worker->standing);
 		return;
 	case OBJECT_POOL:
-		for (size_t i = 0; i < core->pool_count; i++)
-			if (slice_eq(slice_str(core->pools[i]->name), name))
-				ADD_WORD(out, words_pool_state, core->pools[i]->state);
-		if (out->len == 0)
-			buf_add_str(out, "active"); /* the state of a pool that nobody has set */
+		pool_words(core, name, out);
+		return;
+	case OBJECT_TOPIC:
+		topic = topic_find(core, name);
+		if (topic)
+			buf_addf(out, "pool %s", topic->pool);
 		return;
 	case OBJECT_TENANT:
 		tenant = tenant_find(core, name);

@@ -49,7 +49,7 @@ static enum err spec_check_subrun(const struct spec_check *check)
 	if (spec->concurrency.n > 0 || spec->locks.n > 0)
 		return spec_refused(check, ERR_INVALID, "concurrency", "a job with a sub-run can't name groups or locks, because the sub-run's jobs could wait for them; name them in those jobs");
 	if (spec->labels.n > 0 || spec->asks.n > 0 || spec->prefer.n > 0 || spec->prefer_worker.len > 0 ||
-	    spec->only_worker.len > 0 || spec->pool.len > 0 || spec->affinity != AFFINITY_NONE || spec->worker_death != 0 ||
+	    spec->only_worker.len > 0 || spec->pool.len > 0 || spec->requires.n > 0 || spec->topic.len > 0 || spec->affinity != AFFINITY_NONE || spec->worker_death != 0 ||
 	    spec->mode != EXEC_RETRY || spec->env.n > 0 || spec->dir.len > 0)
 		return spec_refused(check, ERR_INVALID, "sub_jobs", "a job with a sub-run needs no worker; set these fields in the jobs of the sub-run");
 	if (spec->sub_count > LIMIT_RUN_JOBS_MAX)
@@ -293,6 +293,13 @@ static enum err spec_check_placing(const struct spec_check *check)
 		if (names[i].len > 0 && !text_is_name(names[i]))
 			return spec_refused(check, ERR_INVALID, "worker", "the name of a worker or pool may only "
 				"have letters, digits and _ . -");
+	if (spec->topic.len > 0 && !text_is_name(spec->topic))
+		return spec_refused(check, ERR_INVALID, "topic", "a topic may only have letters, digits and _ . -");
+	if (spec->requires.n > LIMIT_CAPABILITIES_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "requires", "too many capabilities");
+	for (size_t i = 0; i < spec->requires.n; i++)
+		if (!text_is_name(spec->requires.at[i]))
+			return spec_refused(check, ERR_INVALID, "requires", "a capability may only have letters, digits and _ . -");
 	if (spec->pool_hard && spec->pool.len == 0)
 		return spec_refused(check, ERR_INVALID, "pool_hard", "no pool is named");
 	if (spec->affinity > AFFINITY_STICKY || (spec->affinity_hard && spec->affinity == AFFINITY_NONE))

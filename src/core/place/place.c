@@ -220,9 +220,18 @@ static void prefetched_recall(struct core *core)
 			worker_recall(core, core->workers[i], classes, &free);
 }
 
+/* Does the attempt's worker still belong to the right pool, after a change of a mapping or of what pools provide? */
+static bool pool_is_right(const struct core *core, const struct worker *worker, const struct job *job)
+{
+	const struct wants *wants = job_wants(core, job);
+
+	return !wants ||
+	       (pool_has_topic(worker->pool, wants) && pool_provides(worker->pool, wants));
+}
+
 /*
- * Recall the attempts that draining workers haven't started. A recall can come too late: the worker may have started
- * the job meanwhile.
+ * Recall the attempts that draining workers, and workers of the wrong pool, haven't started. A recall can come too late: the
+ * worker may have started the job meanwhile.
  */
 static void drain_recall(struct core *core)
 {
@@ -230,12 +239,12 @@ static void drain_recall(struct core *core)
 	for (size_t i = 0; i < core->worker_count; i++) {
 		struct worker *worker = core->workers[i];
 
-		if (!worker_connected(worker) || !worker_draining(worker))
+		if (!worker_connected(worker))
 			continue;
 		for (size_t at = 0; at < worker->held_count; at++) {
 			struct job *job = worker->held[at].job;
 
-			if (job->state == STATE_ASSIGNED)
+			if (job->state == STATE_ASSIGNED && (worker_draining(worker) || !pool_is_right(core, worker, job)))
 				attempt_recall(core, job);
 		}
 	}

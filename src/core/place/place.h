@@ -35,10 +35,22 @@ void place_jobs(struct core *core);
 
 /* pool.c */
 struct pool *pool_get(struct core *core, struct slice name); /* find or create a pool; an empty name means "default" */
+enum err load_provides(struct core *core, const struct row_pool_provides *row, struct error *error);
 enum err load_pool(struct core *core, const struct row_pool *row, struct error *error);
 void pools_free(struct core *core);
+uint64_t pool_hash(const struct pool *pool);
 enum err pool_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
 enum err worker_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
+
+/* topic.c: mappings of topics to pools */
+const char *topic_pool(const struct core *core, struct slice topic);     /* the topic's pool; NULL: no mapping matches */
+bool topic_is_pattern(struct slice text);
+enum err topic_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);
+enum err load_topic(struct core *core, const struct row_topic *row, struct error *error);
+void topics_free(struct core *core);
+uint64_t topics_hash(const struct core *core);
+/* Return the mapping of exactly this pattern, or NULL. */
+const struct topic *topic_find(const struct core *core, struct slice pattern);
 
 /* refusal.c */
 /* Let the worker rest: it couldn't start a job, so it gets no jobs for a while. */

@@ -10,6 +10,7 @@
 
 #include "base/planted.h"
 #include "core/life/life.h"
+#include "core/place/place.h"
 #include "core/queue/internal.h"
 
 static int slice_cmp(struct slice a, struct slice b)
@@ -66,6 +67,35 @@ bool worker_has_labels(const struct worker *worker, const struct wants *wants)
 	return true;
 }
 
+bool pool_has(const struct pool *pool, struct slice capability)
+{
+	for (size_t i = 0; i < pool->provides.n; i++)
+		if (slice_eq(pool->provides.at[i], capability))
+			return true;
+	return false;
+}
+
+size_t pool_lacks(const struct pool *pool, const struct wants *wants)
+{
+	size_t lacks = 0;
+
+	for (size_t i = 0; i < wants->spec.requires.n; i++)
+		lacks += !pool_has(pool, wants->spec.requires.at[i]);
+	return lacks;
+}
+
+bool pool_provides(const struct pool *pool, const struct wants *wants)
+{
+	size_t lacks = wants->spec.requires.n > 0 ? pool_lacks(pool, wants) : 0;
+
+	return lacks == 0 || (PLANTED(one_capability_is_enough) && lacks < wants->spec.requires.n);
+}
+
+bool pool_has_topic(const struct pool *pool, const struct wants *wants)
+{
+	return wants->spec.topic.len == 0 || (wants->topic_pool && strcmp(wants->topic_pool, pool->name) == 0);
+}
+
 bool worker_can(const struct worker *worker, const struct ready_class *class)
 {
 	const struct wants *wants = class->wants;
@@ -80,6 +110,8 @@ bool worker_can(const struct worker *worker, const struct ready_class *class)
 		return false;
 	if (wants->spec.pool_hard && (worker->pool->durable || !PLANTED(pool_key_ignored)) &&
 	    !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
+		return false;
+	if (!pool_has_topic(worker->pool, wants) || !pool_provides(worker->pool, wants))
 		return false;
 	return ((PLANTED(labels_ignored) && wants->spec.labels.n > 1) ||
 		worker_has_labels(worker, wants)) &&
@@ -147,7 +179,7 @@ static bool wants_encode(const struct rec_job_spec *spec, bool stranger, struct 
 	struct rec_job_spec only = {
 		.labels = spec->labels, .asks = spec->asks, .prefer = spec->prefer,
 		.prefer_worker = spec->prefer_worker, .only_worker = spec->only_worker, .pool = spec->pool,
-		.pool_hard = spec->pool_hard, .affinity = spec->affinity, .affinity_hard = spec->affinity_hard,
+		.pool_hard = spec->pool_hard, .requires = spec->requires, .topic = spec->topic, .affinity = spec->affinity, .affinity_hard = spec->affinity_hard,
 	};
 
 	if (!kind_table[spec_kind(spec)].worker) {
@@ -155,11 +187,12 @@ static bool wants_encode(const struct rec_job_spec *spec, bool stranger, struct 
 		return true;
 	}
 	if (only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
-	    only.only_worker.len == 0 && only.pool.len == 0 && only.affinity == AFFINITY_NONE && !stranger)
+	    only.only_worker.len == 0 && only.pool.len == 0 && only.requires.n == 0 && only.topic.len == 0 && only.affinity == AFFINITY_NONE && !stranger)
 		return false;
 	labels_sort(&only.labels);
 	labels_sort(&only.asks);
 	labels_sort(&only.prefer);
+	labels_sort(&only.requires);
 	record_encode(out, REC_job_spec, &only);
 	if (stranger)
 		buf_add(out, &mark, sizeof(mark));
@@ -220,6 +253,7 @@ static struct ready_class *class_new(struct core *core, struct slice bytes)
 	class = core->classes[at] = mem_zalloc(sizeof(*class));
 	class->at = (uint16_t)at;
 	class->wants = wants_make(bytes);
+	class->wants->topic_pool = topic_pool(core, class->wants->spec.topic);
 	class->kind = (uint8_t)class->wants->spec.kind;
 	name_map_put(&core->wishes, slice_make(class->wants->bytes, class->wants->len), class);
 	return class;

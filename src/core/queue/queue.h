@@ -57,6 +57,12 @@ bool worker_has_labels(const struct worker *worker, const struct wants *wants);
 void labels_sort(struct slice_list *labels);             /* sort texts and drop duplicates */
 struct slice_list labels_copy(struct slice_list labels); /* returns a copy in one block of memory: free its .at */
 
+bool pool_has(const struct pool *pool, struct slice capability);
+size_t pool_lacks(const struct pool *pool, const struct wants *wants);   /* number of required capabilities that it lacks */
+/* Check that the pool provides all capabilities, or that the jobs' topic is mapped to it. */
+bool pool_provides(const struct pool *pool, const struct wants *wants);
+bool pool_has_topic(const struct pool *pool, const struct wants *wants);
+
 static inline const struct wants *job_wants(const struct core *core, const struct job *job)
 {
 	const struct ready_class *class = core->classes[job->class_at];

@@ -214,6 +214,10 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_worker(core, &row->worker, error);
 	case TABLE_pool:
 		return load_pool(core, &row->pool, error);
+	case TABLE_pool_provides:
+		return load_provides(core, &row->pool_provides, error);
+	case TABLE_topic:
+		return load_topic(core, &row->topic, error);
 	case TABLE_tenant:
 		return load_tenant(core, &row->tenant, error);
 	case TABLE_lock_hold:

@@ -19,7 +19,7 @@ static void tell_list(struct telling *telling, const char *before, struct slice_
  * The requirements on a worker, in the order in which they are checked. The first that no worker meets is the reason.
  */
 enum hurdle {
-	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_RESOURCES, HURDLE_OWNER, HURDLE_STANDING, HURDLE_POOL_STATE,
+	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_TOPIC, HURDLE_PROVIDES, HURDLE_RESOURCES, HURDLE_OWNER, HURDLE_STANDING, HURDLE_POOL_STATE,
 	HURDLE_REFUSES, HURDLE_NONE
 };
 
@@ -33,6 +33,10 @@ static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wa
 		return HURDLE_LABELS;
 	if (wants && wants->spec.pool_hard && !slice_eq(wants->spec.pool, slice_str(worker->pool->name)))
 		return HURDLE_POOL;
+	if (wants && !pool_has_topic(worker->pool, wants))
+		return HURDLE_TOPIC;
+	if (wants && !pool_provides(worker->pool, wants))
+		return HURDLE_PROVIDES;
 	if (wants && !resources_could(worker->offers, worker->offer_count, wants->asks, wants->ask_count))
 		return HURDLE_RESOURCES;
 	if (wants && wants->stranger && worker->owners_only)
@@ -188,6 +192,40 @@ static void tell_named(struct telling *telling, const struct wants *wants)
 			 (const char *)wants->spec.only_worker.data);
 }
 
+/* Say what the pool that comes nearest lacks, and how it would provide that. */
+static void tell_provides(struct telling *telling, const struct wants *wants)
+{
+	const struct core *core = telling->core;
+	const struct pool *nearest = NULL;
+	size_t least = SIZE_MAX;
+
+	for (size_t i = 0; i < core->worker_count; i++)
+		if (hurdle_of(core->workers[i], wants) == HURDLE_PROVIDES && pool_lacks(core->workers[i]->pool, wants) < least) {
+			nearest = core->workers[i]->pool;
+			least = pool_lacks(nearest, wants);
+		}
+	tell_list(telling, "no pool with a suitable connected worker provides ", wants->spec.requires);
+	if (!nearest || telling->brief)
+		return;
+	buf_addf(&telling->words, "; pool %s comes nearest; to let it provide the rest: titan pool set %s --provide ", nearest->name, nearest->name);
+	for (size_t i = 0; i < nearest->provides.n; i++)
+		buf_addf(&telling->words, "%.*s,", (int)nearest->provides.at[i].len, (const char *)nearest->provides.at[i].data);
+	for (size_t i = 0, told = 0; i < wants->spec.requires.n; i++) {
+		struct slice one = wants->spec.requires.at[i];
+
+		if (!pool_has(nearest, one))
+			buf_addf(&telling->words, "%s%.*s", told++ ? "," : "", (int)one.len, (const char *)one.data);
+	}
+}
+
+/* No mapping matches the job's topic, so no worker was considered. */
+static enum reason tell_unmapped(struct telling *telling, struct slice topic)
+{
+	buf_addf(&telling->words, "the topic %.*s is mapped to no pool; to map it: titan topic set %.*s POOL", (int)topic.len,
+		 (const char *)topic.data, (int)topic.len, (const char *)topic.data);
+	return REASON_NO_POOL_MAPPING;
+}
+
 static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, const struct wants *wants)
 {
 	const struct core *core = telling->core;
@@ -215,6 +253,15 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 		buf_addf(&telling->words, "no suitable connected worker is in pool %.*s", (int)wants->spec.pool.len,
 			 (const char *)wants->spec.pool.data);
 		return REASON_NO_WORKER_POOL;
+	case HURDLE_TOPIC:
+		tell_named(telling, wants);
+		buf_addf(&telling->words, "the topic %.*s is mapped to pool %s, and no suitable connected worker is in that pool",
+			 (int)wants->spec.topic.len, (const char *)wants->spec.topic.data, wants->topic_pool);
+		return REASON_NO_WORKER_POOL;
+	case HURDLE_PROVIDES:
+		tell_named(telling, wants);
+		tell_provides(telling, wants);
+		return REASON_NO_POOL_PROVIDES;
 	case HURDLE_RESOURCES:
 		tell_resources(telling, wants);
 		return REASON_NO_WORKER_RESOURCES;
@@ -332,6 +379,12 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 		buf_addf(&telling->words, "is in pool %s, not %.*s", target->pool->name, (int)wants->spec.pool.len,
 			 (const char *)wants->spec.pool.data);
 		return true;
+	case HURDLE_TOPIC:
+		buf_addf(&telling->words, "is in pool %s, not %s, to which the topic is mapped", target->pool->name, wants->topic_pool);
+		return true;
+	case HURDLE_PROVIDES:
+		tell_list(telling, "is in a pool that doesn't provide all of: ", wants->spec.requires);
+		return true;
 	case HURDLE_OWNER:
 		buf_addf(&telling->words, "takes only jobs of %s", telling->core->owner);
 		return true;
@@ -375,6 +428,8 @@ enum reason tell_workers(struct telling *telling)
 		buf_add_str(&telling->words, "the job was in the queue; titan doesn't keep which workers were connected then");
 		return REASON_QUEUED;
 	}
+	if (wants && wants->spec.topic.len > 0 && !wants->topic_pool)
+		return tell_unmapped(telling, wants->spec.topic);
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 		enum hurdle hurdle = hurdle_of(worker, wants);

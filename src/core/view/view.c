@@ -326,7 +326,7 @@ bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row)
 	if (at >= core->pool_count)
 		return false;
 	pool = core->pools[at];
-	*ret_row = (struct rec_pool_row){ .name = slice_str(pool->name), .state = pool->state };
+	*ret_row = (struct rec_pool_row){ .name = slice_str(pool->name), .state = pool->state, .provides = pool->provides };
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 
@@ -339,6 +339,14 @@ bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row)
 		ret_row->slots += worker->slots;
 		ret_row->busy += worker_busy(worker);
 	}
+	return true;
+}
+
+bool view_topic(const struct core *core, size_t at, struct rec_topic_row *ret_row)
+{
+	if (at >= core->topic_count)
+		return false;
+	*ret_row = (struct rec_topic_row){ .topic = slice_str(core->topics[at].pattern), .pool = slice_str(core->topics[at].pool) };
 	return true;
 }
 
@@ -401,13 +409,15 @@ static void placing_add(struct slice_list *list, struct arena *arena, const char
 static struct slice_list placing_texts(const struct rec_job_spec *spec, struct arena *arena)
 {
 	static const char *const affinities[] = { NULL, "parent", "sticky" };
-	struct slice_list list = { .at = arena_alloc(arena, (spec->prefer.n + 4) * sizeof(struct slice)) };
+	struct slice_list list = { .at = arena_alloc(arena, (spec->prefer.n + spec->requires.n + 4) * sizeof(struct slice)) };
 
 	placing_add(&list, arena, "worker", spec->only_worker, false);
 	placing_add(&list, arena, "prefer_worker", spec->prefer_worker, false);
 	for (size_t i = 0; i < spec->prefer.n; i++)
 		placing_add(&list, arena, "prefer", spec->prefer.at[i], false);
 	placing_add(&list, arena, "pool", spec->pool, spec->pool_hard);
+	for (size_t i = 0; i < spec->requires.n; i++)
+		placing_add(&list, arena, "requires", spec->requires.at[i], false);
 	placing_add(&list, arena, "affinity",
 		    slice_str(spec->affinity <= AFFINITY_STICKY ? affinities[spec->affinity] : NULL), spec->affinity_hard);
 	return list;

@@ -107,6 +107,10 @@ static void job_place(struct liars *liars, struct graph *graph, struct rec_job_s
 	if (chance(liars, 8))
 		job->labels = list_of(graph, "la", NULL);
 	if (chance(liars, 8))
+		job->requires = list_of(graph, "ca", chance(liars, 30) ? "cb" : NULL);
+	if (chance(liars, 8))
+		job->topic = slice_str(chance(liars, 50) ? "ta" : "tb");
+	if (chance(liars, 8))
 		job->prefer = list_of(graph, "la", NULL);
 	if (chance(liars, 5))
 		*(chance(liars, 50) ? &job->prefer_worker : &job->only_worker) = slice_str("w1");
@@ -146,8 +150,8 @@ static void job_within(struct liars *liars, struct graph *graph, struct rec_job_
 	if (depth == DEPTH_MOST || job->gate_count > 0 || !chance(liars, 15))
 		return;
 	job->mode = EXEC_RETRY;
-	job->argv.n = job->labels.n = job->prefer.n = job->asks.n = job->locks.n = job->concurrency.n = 0;
-	job->prefer_worker.len = job->only_worker.len = job->pool.len = 0;
+	job->argv.n = job->labels.n = job->prefer.n = job->requires.n = job->asks.n = job->locks.n = job->concurrency.n = 0;
+	job->prefer_worker.len = job->only_worker.len = job->pool.len = job->topic.len = 0;
 	job->pool_hard = job->affinity_hard = false;
 	job->affinity = AFFINITY_NONE;
 	job->worker_death = 0;
