@@ -33,6 +33,14 @@ static void take_spare(struct listener *listener)
 		listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+static bool is_local(int fd)
+{
+	int domain = 0;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX;
+}
+
 static void turn_one_away(struct listener *listener)
 {
 	struct msg_error busy = {
@@ -50,8 +58,11 @@ static void turn_one_away(struct listener *listener)
 	if (fd < 0)
 		return;
 	message_encode(&frame, OP_ERROR, &busy);
+	/* A stranger from the network is told nothing: it would be the only answer without TLS. */
+	if (!is_local(fd))
+		buf_clear(&frame);
 	/* Best effort: the connection ends whether or not the message arrives. */
-	if (send(fd, frame.data, frame.len, MSG_NOSIGNAL) < 0)
+	if (frame.len > 0 && send(fd, frame.data, frame.len, MSG_NOSIGNAL) < 0)
 		errno = 0;
 	close(fd);
 	buf_free(&frame);
