@@ -30,6 +30,7 @@
 #define RETRY_DENIED_S 30.
 #define WELCOME_NS    (10 * NS_PER_S)
 #define ATTEMPT_MIN_NS NS_PER_S
+#define SLOW_WELCOMES_MAX 4
 
 /* --- the connection --- */
 
@@ -166,6 +167,7 @@ static void connect_now(struct link *link)
 {
 	struct transport *transport;
 	struct error error = { 0 };
+	double look_s;
 
 	/* The keeper hasn't answered since an earlier connection, so don't tell the master that this worker lives. */
 	if (!keeper_answers(link)) {
@@ -192,7 +194,8 @@ static void connect_now(struct link *link)
 	if (keeper_answers(link))
 		say_hello(link);
 	ev_timer_stop(link->loop, &link->heartbeat);
-	ev_timer_set(&link->heartbeat, LIMIT_HEARTBEAT_MS / 1e3, LIMIT_HEARTBEAT_MS / 1e3);
+	look_s = (double)attempt_ns(link) / (double)NS_PER_S / 4.;
+	ev_timer_set(&link->heartbeat, look_s, look_s);
 	ev_timer_start(link->loop, &link->heartbeat);
 }
 
@@ -305,6 +308,25 @@ void link_keeper_answered(struct link *link)
 		link_beat(link);
 }
 
+/*
+ * Has the master had enough time for its WELCOME? One that doesn't even end the handshake isn't reached, for instance
+ * because this machine has a new address. One that does may be slow, so each such attempt gets twice the time.
+ */
+static bool attempt_is_over(struct link *link, int64_t now_ns)
+{
+	int64_t most_ns = attempt_ns(link);
+	struct identity identity;
+	bool reached = conn_identity(link->conn, &identity) == 0;
+
+	if (reached)
+		most_ns = most_ns << link->slow_welcomes < WELCOME_NS ? most_ns << link->slow_welcomes : WELCOME_NS;
+	if (now_ns - link->hello_ns <= most_ns)
+		return false;
+	if (reached && link->slow_welcomes < SLOW_WELCOMES_MAX)
+		link->slow_welcomes++;
+	return true;
+}
+
 static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 {
 	struct link *link = timer->data;
@@ -326,7 +348,7 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 		link->beat_owed = link->welcome;
 		return;
 	}
-	if (link->welcome ? now_ns - link->echo_ns > link->lease_ns : now_ns - link->hello_ns > WELCOME_NS) {
+	if (link->welcome ? now_ns - link->echo_ns > link->lease_ns : attempt_is_over(link, now_ns)) {
 		/* Not after sending what is queued: nothing gets through, and all of it is sent again. */
 		error_set(&error, ERR_TIMEOUT, "the master sends nothing; the link connects again");
 		conn_cut(link->conn, &error);

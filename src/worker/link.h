@@ -76,6 +76,7 @@ struct link {
 	bool welcome;
 	int64_t hello_ns, echo_ns, lease_ns;
 	double retry_s;
+	unsigned slow_welcomes;          /* how many attempts in a row ended between the handshake and the WELCOME */
 	unsigned dials;                  /* connections begun to a master on another machine */
 	struct listener *bridges;        /* listens for bridges, if the master can't be dialled */
 	int bridge_fd;                   /* the newest unused bridge; -1: none */

@@ -194,6 +194,7 @@ static void on_welcome(struct link *link, const struct msg_welcome *msg)
 	link->welcome = true;
 	link->lease_ns = (int64_t)(msg->lease_ms < INT32_MAX ? msg->lease_ms : INT32_MAX) * NS_PER_MS;
 	link->retry_s = 0;
+	link->slow_welcomes = 0;
 	/* From now on heartbeats show within the lease whether the master is there. A busy master may take bytes late. */
 	tcp_limit_unanswered(conn_fd(link->conn), 0);
 	log_info("connected to the master of cluster %.*s, process %llu", (int)msg->cluster.len,
