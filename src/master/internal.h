@@ -98,6 +98,7 @@ struct peer_session {
 	uint64_t sent_before;            /* bytes sent to the peer when line_pressure.c last checked */
 	unsigned still_ticks;            /* number of checks since the peer last read a considerable amount */
 	size_t log_reads;                /* number of unanswered log reads */
+	struct peer_session *pending_prev, *pending_next;     /* neighbours in the list of those that haven't sent HELLO */
 	struct ev_timer hello_timer;
 	struct arena hello_arena;        /* memory of hello and held until the inventory is complete */
 	struct input_hello hello;
@@ -219,7 +220,10 @@ struct master {
 	struct conn_set *conns;
 	struct listener *listener;
 	struct map sessions;
-	size_t unauthenticated[2]; /* number of connections that haven't sent HELLO: from this machine, from others */
+	struct pending_list {            /* connections that haven't sent HELLO, the oldest first */
+		struct peer_session *first, *last;
+		size_t count;
+	} pending[2];                    /* from this machine, from others */
 	struct remote *remote;
 	struct bridges *bridges;         /* bridges to workers; NULL: the master doesn't serve yet */
 	struct rates rates;              /* counts how fast tokens send requests */

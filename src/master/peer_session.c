@@ -72,6 +72,36 @@ void session_log_reads(struct peer_session *session)
 		      session->log_reads >= LOG_READS_MAX || session_queued(session) > QUERY_QUEUE_MAX);
 }
 
+/* ---- connections that haven't sent HELLO ---- */
+
+static void pending_add(struct peer_session *session)
+{
+	struct pending_list *list = &session->master->pending[session->remote];
+
+	session->pending_prev = list->last;
+	if (list->last)
+		list->last->pending_next = session;
+	else
+		list->first = session;
+	list->last = session;
+	list->count++;
+}
+
+static void pending_remove(struct peer_session *session)
+{
+	struct pending_list *list = &session->master->pending[session->remote];
+
+	if (session->pending_prev)
+		session->pending_prev->pending_next = session->pending_next;
+	else
+		list->first = session->pending_next;
+	if (session->pending_next)
+		session->pending_next->pending_prev = session->pending_prev;
+	else
+		list->last = session->pending_prev;
+	list->count--;
+}
+
 /* ---- refusals ---- */
 
 void session_refuse(struct peer_session *session, uint64_t id, const struct error *error)
@@ -130,8 +160,8 @@ void session_is_open(struct peer_session *session)
 {
 	struct ev_timer *timer = &session->hello_timer;
 
+	pending_remove(session);
 	session->stage = SESSION_OPEN;
-	session->master->unauthenticated[session->remote]--;
 	ev_timer_stop(session->master->loop, timer);
 	if (session->expires_ms == 0)
 		return;
@@ -187,7 +217,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 		bridges_lost(master, session->token);
 	}
 	if (session->stage != SESSION_OPEN)
-		master->unauthenticated[session->remote]--;
+		pending_remove(session);
 	if (session->remote && session->token[0] == '\0')
 		log_info_limited("a connection from %s ended before the handshake with a token was complete%s%s", session->peer, why ? ": " : "",
 				 why ? why->text : "");
@@ -237,19 +267,11 @@ static void turn_away(int fd)
 /* Close the oldest connection that hasn't sent HELLO: an honest peer sends it at once. */
 static void evict_oldest_pending(struct master *master, bool remote)
 {
-	struct peer_session *oldest = NULL;
+	struct peer_session *oldest = master->pending[remote].first;
 	struct error error;
-	size_t cursor = 0;
-	uint64_t id;
-	void *value;
 
-	while (map_next(&master->sessions, &cursor, &id, &value)) {
-		struct peer_session *session = value;
-
-		if (session->stage != SESSION_OPEN && !session->closing && session->remote == remote &&
-		    (!oldest || session->id < oldest->id))
-			oldest = session;
-	}
+	while (oldest && oldest->closing)
+		oldest = oldest->pending_next;
 	if (!oldest)
 		return;
 	error_set(&error, ERR_BUSY, "the master closed this connection, which sent no HELLO, to make room for others");
@@ -263,11 +285,11 @@ static void evict_oldest_pending(struct master *master, bool remote)
 bool session_has_room(struct master *master, bool remote)
 {
 	/* Connections that are being closed count until they are gone. */
-	if (master->sessions.count >= LIMIT_CONN_MAX || master->unauthenticated[remote] >= 2 * LIMIT_CONN_UNAUTH_MAX) {
+	if (master->sessions.count >= LIMIT_CONN_MAX || master->pending[remote].count >= 2 * LIMIT_CONN_UNAUTH_MAX) {
 		master->stats.refused_connections++;
 		return false;
 	}
-	if (master->unauthenticated[remote] >= LIMIT_CONN_UNAUTH_MAX)
+	if (master->pending[remote].count >= LIMIT_CONN_UNAUTH_MAX)
 		evict_oldest_pending(master, remote);
 	return true;
 }
@@ -283,7 +305,7 @@ struct peer_session *session_new(struct master *master, struct transport *transp
 	session->conn = conn_open(master->conns, transport, &session_ops, session);
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX_UNAUTH);
 	map_put(&master->sessions, session->id, session);
-	master->unauthenticated[remote]++;
+	pending_add(session);
 	ev_timer_init(&session->hello_timer, hello_late_cb, LIMIT_CONN_HELLO_MS / 1e3, 0.);
 	session->hello_timer.data = session;
 	ev_timer_start(master->loop, &session->hello_timer);

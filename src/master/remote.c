@@ -22,6 +22,7 @@
 #include "net/transport_tls.h"
 
 #define LISTENERS_MAX 8
+#define UNANSWERED_MIN_MS 4000
 
 struct remote {
 	bool has_key;
@@ -167,6 +168,8 @@ static void accept_cb(int fd, void *owner)
 		return;
 	}
 	tcp_watch_silence(fd, master->options.lease_ms);
+	/* The same for a peer that vanishes while bytes are on their way to it. One that doesn't read for so long is cut, too. */
+	tcp_limit_unanswered(fd, master->options.lease_ms > UNANSWERED_MIN_MS ? master->options.lease_ms : UNANSWERED_MIN_MS);
 	peer_name(fd, name);
 	session = session_new(master, transport_tls_accept(master->remote->server, fd), &(struct caller){ 0 }, true);
 	snprintf(session->peer, sizeof(session->peer), "%s", name);
