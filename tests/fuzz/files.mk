@@ -7,7 +7,9 @@ fuzz_programs = \
 	tests/fuzz/fuzz_escape \
 	tests/fuzz/fuzz_expr \
 	tests/fuzz/fuzz_frame \
+	tests/fuzz/fuzz_handshake \
 	tests/fuzz/fuzz_input \
+	tests/fuzz/fuzz_key \
 	tests/fuzz/fuzz_logpack \
 	tests/fuzz/fuzz_pipeline \
 	tests/fuzz/fuzz_substitution
@@ -32,9 +34,17 @@ tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz_frame.c $(fuzz_main)
 tests_fuzz_fuzz_frame_LDADD = $(all_libs)
 tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
+tests_fuzz_fuzz_handshake_SOURCES = tests/fuzz/fuzz_handshake.c $(fuzz_main)
+tests_fuzz_fuzz_handshake_LDADD = $(all_libs)
+tests_fuzz_fuzz_handshake_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
 tests_fuzz_fuzz_input_SOURCES = tests/fuzz/fuzz_input.c $(fuzz_main)
 tests_fuzz_fuzz_input_LDADD = $(all_libs)
 tests_fuzz_fuzz_input_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_key_SOURCES = tests/fuzz/fuzz_key.c $(fuzz_main)
+tests_fuzz_fuzz_key_LDADD = $(all_libs)
+tests_fuzz_fuzz_key_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 tests_fuzz_fuzz_logpack_SOURCES = tests/fuzz/fuzz_logpack.c $(fuzz_main)
 tests_fuzz_fuzz_logpack_LDADD = $(all_libs)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Seeds for fuzz_frame, from messages.def.
+ * Seeds for fuzz_frame, from messages.def, and for fuzz_handshake.
  *   make_corpus frames DIR    files in DIR: a frame of every message, every record on its own, malformed ones
+ *   make_corpus handshakes DIR    files in DIR: the first words of clients
  *   make_corpus dictionary    libFuzzer's dictionary, to stdout
  */
 #include <fcntl.h>
@@ -9,8 +10,11 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/io.h"
+#include "net/transport_tls.h"
 #include "proto/frame.h"
 #include "../unit/message_random.h"
 
@@ -126,14 +130,51 @@ static void print_dictionary(void)
 		printf("form_%zu=\"%s\"\n", i, forms[i]);
 }
 
+/* The first words of a client with the key that fuzz_handshake knows, and of one with a key that it doesn't. */
+static int write_handshakes(const char *dir)
+{
+	static const char *const identities[] = { "t1:known", "w1:unknown" };
+	uint8_t key[TLS_KEY_SIZE], byte;
+	int result = 0;
+
+	memset(key, 'k', sizeof(key));
+	for (size_t i = 0; i < sizeof(identities) / sizeof(identities[0]); i++) {
+		struct transport *transport;
+		struct buf said = { 0 };
+		struct error error;
+		ssize_t got;
+		int fds[2];
+
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
+		    transport_tls_connect(fds[0], identities[i], key, &transport, &error) != ERR_NONE)
+			return -1;
+		(void)transport_read(transport, &byte, 1);
+		got = recv(fds[1], buf_reserve(&said, 4096), 4096, MSG_DONTWAIT);
+		said.len = got > 0 ? (size_t)got : 0;
+		result |= write_seed(dir, "hello-", identities[i] + 3, &said);
+		if (i == 0) {
+			said.data[said.len - 1] ^= 1;
+			result |= write_seed(dir, "hello-", "wrong-secret", &said);
+			said.len /= 2;
+			result |= write_seed(dir, "hello-", "half", &said);
+		}
+		buf_free(&said);
+		transport_close(transport);
+		close(fds[1]);
+	}
+	return result;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "frames") == 0)
 		return write_frames(argv[2]) == 0 ? 0 : 1;
+	if (argc == 3 && strcmp(argv[1], "handshakes") == 0)
+		return write_handshakes(argv[2]) == 0 ? 0 : 1;
 	if (argc == 2 && strcmp(argv[1], "dictionary") == 0) {
 		print_dictionary();
 		return 0;
 	}
-	fprintf(stderr, "usage: make_corpus frames DIR | make_corpus dictionary\n");
+	fprintf(stderr, "usage: make_corpus frames DIR | make_corpus handshakes DIR | make_corpus dictionary\n");
 	return 2;
 }
