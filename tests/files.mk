@@ -22,7 +22,7 @@ else
 fuzz_main = tests/fuzz/replay.c
 endif
 
-check_PROGRAMS += $(unit_programs) $(fuzz_programs) $(sim_programs)
+check_PROGRAMS += $(unit_programs) $(fuzz_programs) $(sim_programs) tests/bench/bench_crowd
 EXTRA_PROGRAMS = $(bench_programs) $(fuzz_tools)
 CLEANFILES += $(EXTRA_PROGRAMS)
 
@@ -85,7 +85,7 @@ check-threads: all $(thread_tests)
 # The same tests as in check, with the amounts that were promised, in under an hour on two cores; a table at the end.
 # make chaos ROWS="kills power": those alone.
 chaos_programs = tests/unit/test_store_fault tests/unit/test_store_memory tests/unit/test_store_power \
-	tests/unit/test_worker_power tests/unit/test_master_power
+	tests/unit/test_worker_power tests/unit/test_master_power tests/bench/bench_crowd
 chaos: all $(chaos_programs)
 	@TITAN=$(abs_top_builddir)/titan TITAN_SRCDIR=$(abs_top_srcdir) TITAN_BUILDDIR=$(abs_top_builddir) CC="$(CC)" \
 		$(BASH_PROGRAM) $(abs_top_srcdir)/tests/run-chaos $(ROWS)
@@ -150,4 +150,4 @@ check-bare:
 # The suite in the tarball is the unit tests alone: the rest needs the tree or a machine of its own.
 AM_DISTCHECK_CONFIGURE_FLAGS = CHECK_PARTS=unit
 
-.PHONY: programs check-unit check-e2e check-sim check-planted check-fuzz check-lint check-generated check-share check-threads chaos valgrind fuzz-long sim liars campaign mutants check-bare bench bench-compare bench-core bench-parts
+.PHONY: campaign-networks programs check-unit check-e2e check-sim check-planted check-fuzz check-lint check-generated check-share check-threads chaos valgrind fuzz-long sim liars campaign mutants check-bare bench bench-compare bench-core bench-parts

@@ -5,6 +5,7 @@ bench_programs = \
 	tests/bench/bench_beanstalk \
 	tests/bench/bench_codec \
 	tests/bench/bench_core \
+	tests/bench/bench_crowd \
 	tests/bench/bench_keeper \
 	tests/bench/bench_limits \
 	tests/bench/bench_noop \
@@ -20,6 +21,9 @@ tests_bench_bench_codec_LDADD = $(all_libs)
 
 tests_bench_bench_core_SOURCES = tests/bench/bench_core.c
 tests_bench_bench_core_LDADD = $(all_libs)
+
+tests_bench_bench_crowd_SOURCES = tests/bench/bench_crowd.c
+tests_bench_bench_crowd_LDADD = $(all_libs)
 
 tests_bench_bench_keeper_SOURCES = tests/bench/bench_keeper.c
 tests_bench_bench_keeper_LDADD = $(all_libs)

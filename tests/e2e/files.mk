@@ -14,6 +14,7 @@ e2e_tests = \
 	tests/e2e/cancel.sh \
 	tests/e2e/chaos-bytes.sh \
 	tests/e2e/chaos-clock.sh \
+	tests/e2e/chaos-crowd.sh \
 	tests/e2e/chaos-escape.sh \
 	tests/e2e/chaos-flood.sh \
 	tests/e2e/chaos-kills.sh \
@@ -81,8 +82,10 @@ e2e_tests = \
 	tests/e2e/metrics.sh \
 	tests/e2e/migrate.sh \
 	tests/e2e/named.sh \
+	tests/e2e/networks-idle.sh \
 	tests/e2e/objects.sh \
 	tests/e2e/outputs.sh \
+	tests/e2e/outsider.sh \
 	tests/e2e/pause.sh \
 	tests/e2e/peak.sh \
 	tests/e2e/people-settle.sh \
@@ -144,5 +147,6 @@ e2e_other = \
 	tests/e2e/lib.sh \
 	tests/e2e/networks.py \
 	tests/e2e/on-terminal.py \
+	tests/e2e/outsider.py \
 	tests/e2e/proxy.py \
 	tests/e2e/repl.py
