@@ -28,6 +28,7 @@
 #include "net/keyfile.h"
 #include "proto/frame.h"
 
+#define CROWD_PROCESSES 8                /* processes that connect idle clients at the same time */
 #define STRANGERS_MUTE 64                /* strangers who say nothing at all, at the same time */
 #define STRANGER_GAP_NS (4 * NS_PER_MS)  /* time between strangers who say something */
 #define SUBMIT_GAP_NS   (2 * NS_PER_MS)
@@ -155,20 +156,27 @@ static void visit(enum stranger kind)
 	close(fd);
 }
 
-/* Never returns. The mute ones come again in turn: the master closes them after some seconds. */
-static void be_a_crowd(unsigned idle, int ready_fd)
+/* Clients that are connected and idle. Never returns. */
+static void be_idle(unsigned count, int ready_fd)
 {
-	int mute[STRANGERS_MUTE], answer[2] = { 0, 0 };
-	unsigned turn = 0;
+	int joined = 0;
 
-	signal(SIGPIPE, SIG_IGN);
-	for (unsigned i = 0; i < idle; i++)
-		answer[0] += join_idle();
+	for (unsigned i = 0; i < count; i++)
+		joined += join_idle();
+	if (write(ready_fd, &joined, sizeof(joined)) < 0)
+		exit(1);
+	for (;;)
+		pause();
+}
+
+/* Never returns. The mute ones come again in turn: the master closes them after some seconds. */
+static void be_strangers(void)
+{
+	int mute[STRANGERS_MUTE];
+
 	for (unsigned i = 0; i < STRANGERS_MUTE; i++)
 		mute[i] = reach();
-	if (write(ready_fd, answer, sizeof(answer)) < 0)
-		exit(1);
-	for (;; turn++) {
+	for (unsigned turn = 0;; turn++) {
 		unsigned at = turn % STRANGERS_MUTE;
 
 		visit((enum stranger)(turn % STRANGERS));
@@ -179,6 +187,38 @@ static void be_a_crowd(unsigned idle, int ready_fd)
 		}
 		pause_ns(STRANGER_GAP_NS);
 	}
+}
+
+/* Start the processes of the idle clients, and wait until all of these have tried; how many are connected. */
+static int gather_crowd(unsigned idle, pid_t *crowd)
+{
+	int ready[2], joined, held = 0;
+
+	if (pipe(ready) < 0)
+		fail(strerror(errno));
+	for (unsigned i = 0; i < CROWD_PROCESSES; i++) {
+		crowd[i] = fork();
+		if (crowd[i] < 0)
+			fail(strerror(errno));
+		if (crowd[i] == 0)
+			be_idle(idle / CROWD_PROCESSES + (i < idle % CROWD_PROCESSES), ready[1]);
+	}
+	close(ready[1]);
+	for (int i = 0; i < CROWD_PROCESSES && read(ready[0], &joined, sizeof(joined)) == sizeof(joined); i++)
+		held += joined;
+	close(ready[0]);
+	return held;
+}
+
+static pid_t start_strangers(void)
+{
+	pid_t strangers = fork();
+
+	if (strangers < 0)
+		fail(strerror(errno));
+	if (strangers == 0)
+		be_strangers();
+	return strangers;
 }
 
 static void start_context(void)
@@ -252,16 +292,17 @@ int main(int argc, char **argv)
 	struct client *client;
 	int64_t quiet_ns, crowd_ns;
 	long before_kib;
-	int ready[2], held[2];
+	int held;
+	pid_t crowd[CROWD_PROCESSES + 1];
 	unsigned idle;
 	double seconds;
-	pid_t crowd;
 
 	if (argc != 5 || (idle = (unsigned)atoi(argv[3])) == 0 || (seconds = atof(argv[4])) <= 0.) {
 		fprintf(stderr, "usage: bench_crowd ADDRESS KEYFILE IDLE SECONDS\n");
 		return 2;
 	}
 	address = argv[1];
+	signal(SIGPIPE, SIG_IGN);
 	io_fd_count_limit();
 	if (keyfile_read(argv[2], &key, &error) || statedir_find(NULL, &statedir) || client_open(&statedir, &client, &error))
 		fail(error.text);
@@ -269,19 +310,16 @@ int main(int argc, char **argv)
 	submit_p99(client, seconds / 4);
 	quiet_ns = submit_p99(client, seconds);
 	before_kib = memory_kib(client_welcome(client)->pid);
-	if (pipe(ready) < 0 || (crowd = fork()) < 0)
-		fail(strerror(errno));
-	if (crowd == 0)
-		be_a_crowd(idle, ready[1]);
-	close(ready[1]);
-	if (read(ready[0], held, sizeof(held)) != sizeof(held))
-		fail("the crowd didn't come");
-	printf("crowd_held %d connections\n", held[0]);
-	printf("crowd_memory %ld B/connection\n", held[0] > 0 ? (memory_kib(client_welcome(client)->pid) - before_kib) * 1024 / held[0] : 0);
+	held = gather_crowd(idle, crowd);
+	printf("crowd_held %d connections\n", held);
+	printf("crowd_memory %ld B/connection\n", held > 0 ? (memory_kib(client_welcome(client)->pid) - before_kib) * 1024 / held : 0);
+	crowd[CROWD_PROCESSES] = start_strangers();
 	crowd_ns = submit_p99(client, seconds);
 	printf("submit_p99_quiet %.3f ms\nsubmit_p99_crowd %.3f ms\n", (double)quiet_ns / 1e6, (double)crowd_ns / 1e6);
-	kill(crowd, SIGKILL);
-	waitpid(crowd, NULL, 0);
+	for (int i = 0; i <= CROWD_PROCESSES; i++) {
+		kill(crowd[i], SIGKILL);
+		waitpid(crowd[i], NULL, 0);
+	}
 	client_close(client);
-	return held[0] == (int)idle ? 0 : 1;
+	return held == (int)idle ? 0 : 1;
 }

@@ -16,8 +16,10 @@ e2e_tests = \
 	tests/e2e/chaos-clock.sh \
 	tests/e2e/chaos-crowd.sh \
 	tests/e2e/chaos-escape.sh \
+	tests/e2e/chaos-fleet.sh \
 	tests/e2e/chaos-flood.sh \
 	tests/e2e/chaos-kills.sh \
+	tests/e2e/chaos-many.sh \
 	tests/e2e/chaos-neighbours.sh \
 	tests/e2e/chaos-networks.sh \
 	tests/e2e/chaos-partitions.sh \

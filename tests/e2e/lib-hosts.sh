@@ -59,9 +59,9 @@ make_hosts() { # COUNT: hosts 0 to COUNT, or the test is skipped with the reason
 	done
 }
 
-# A master on host 0 that the others dial at $master_host:$master_port.
+# A master on host 0 that the others dial at $master_host:$master_port; the next one listens there, too.
 master_on_host() { # titan master's arguments
-	on_host 0 "$TITAN" master --listen "$master_host:0" "$@" 2>"$test_dir/master.log" &
+	on_host 0 "$TITAN" master --listen "$master_host:${master_port:-0}" "$@" 2>"$test_dir/master.log" &
 	until_true 30 titan status || {
 		note "$(cat "$test_dir/master.log")"
 		echo "Bail out! the master didn't start"
