@@ -82,6 +82,7 @@ cli_sources = \
 	src/cli/commands/dlq_ls.c \
 	src/cli/commands/doctor.h \
 	src/cli/commands/doctor_boot.c \
+	src/cli/commands/doctor_host.c \
 	src/cli/commands/doctor_machine.c \
 	src/cli/commands/doctor_place.c \
 	src/cli/commands/dry_run.c \

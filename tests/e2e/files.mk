@@ -37,6 +37,7 @@ e2e_tests = \
 	tests/e2e/demo.sh \
 	tests/e2e/diff.sh \
 	tests/e2e/dlq.sh \
+	tests/e2e/doctor-host.sh \
 	tests/e2e/doctor.sh \
 	tests/e2e/down.sh \
 	tests/e2e/draw.sh \

@@ -160,6 +160,16 @@ static void print_human(const struct cli *cli, const struct findings *findings, 
 	}
 }
 
+static void doctor_here(struct cli *cli, struct findings *findings)
+{
+	doctor_machine(cli, findings);
+	if (cli->settings.socket == NULL) {
+		doctor_place(cli, findings);
+		doctor_boot(cli, findings);
+	}
+	doctor_master(cli, findings);
+}
+
 int cmd_doctor(struct cli *cli)
 {
 	struct findings findings = { 0 };
@@ -168,12 +178,12 @@ int cmd_doctor(struct cli *cli)
 	records_begin(&findings.records, columns, sizeof(columns) / sizeof(columns[0]), &cli->arena);
 	if (records_check(&findings.records, &cli->out, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
-	doctor_machine(cli, &findings);
-	if (cli->settings.socket == NULL) {
-		doctor_place(cli, &findings);
-		doctor_boot(cli, &findings);
+	if (cli->invocation->arg_count > 0) {
+		if (doctor_host(cli, cli->invocation->args[0], &findings) != ERR_NONE)
+			return cli_fail(cli);
+	} else {
+		doctor_here(cli, &findings);
 	}
-	doctor_master(cli, &findings);
 	if (cli->out.style == STYLE_HUMAN)
 		print_human(cli, &findings, &out);
 	else

@@ -20,6 +20,11 @@ void finding_add(struct findings *findings, const char *check, enum finding_stat
 void doctor_machine(struct cli *cli, struct findings *findings);
 /* doctor_place.c: the state directory, its disk, and the containment of jobs. */
 void doctor_place(struct cli *cli, struct findings *findings);
+/*
+ * doctor_host.c: what titan worker add would find on another machine: the host for ssh, or the name of a worker that was put on
+ * one. Fails only if the command must end.
+ */
+enum err doctor_host(struct cli *cli, const char *host, struct findings *findings);
 /* doctor_boot.c: whether the cluster starts with the machine */
 void doctor_boot(struct cli *cli, struct findings *findings);
 

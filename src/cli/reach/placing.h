@@ -38,6 +38,9 @@ struct placing {
 	struct ssh_call call;
 	char nonce[NONCE_SIZE];
 	struct probe probe;
+	bool probed;                     /* the probe ran and was understood */
+	bool alone_failed;               /* the person can log in, but the master can't */
+	char state[32];                  /* of a worker that was added before: running, stopped, dead or absent */
 	const struct remote_program *program;
 	bool has_program, running, absent;       /* what the first look at the machine found */
 	bool minted;                     /* the worker's key was made by this command */
@@ -55,6 +58,7 @@ struct placings {
 	size_t count;
 	struct remote_program *programs;
 	bool dry;
+	bool quiet;                      /* say nothing on standard error: the caller tells what was found */
 };
 
 /* Make a placing with no step begun. It is allocated in the command's arena, and freed by placings_free. */

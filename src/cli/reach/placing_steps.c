@@ -29,6 +29,8 @@ void placing_fail(struct placings *placings, struct placing *placing)
 	placing->step = PLACING_FAILED;
 	placing->result = "failed";
 	ssh_call_last_lines(&placing->call, "   | ", &placing->details);
+	if (placings->quiet)
+		return;
 	text_escape(&shown, slice_str(placing->error.text), TEXT_KEEP_NONE);
 	cli_note(placings->cli, "%s: failed: %s", placing->machine.name, buf_cstr(&shown));
 	if (placing->details.len > 0 && !placings->cli->settings.quiet)
@@ -139,7 +141,8 @@ static enum err judge_probe(struct placings *placings, struct placing *placing)
 			       ? failure_of_command(machine, &placing->call, "the look around", &placing->error)
 			       : failure_of_login(machine, &placing->call, &placing->error);
 	}
-	if (probe->noise > 0)
+	placing->probed = true;
+	if (probe->noise > 0 && !placings->quiet)
 		cli_note(placings->cli, "%s: its shell profile prints %zu bytes for every command, which were skipped", machine->name,
 			 probe->noise);
 	if (strcmp(probe->system, "Linux") != 0) {
@@ -153,7 +156,7 @@ static enum err judge_probe(struct placings *placings, struct placing *placing)
 		error_clear(&placings->cli->error);
 		return placing->error.code;
 	}
-	if (placing->program->shared)
+	if (placing->program->shared && !placings->quiet)
 		cli_note(placings->cli, "%s: there is no titan-static beside titan, so titan itself is copied; it needs the same libraries there",
 			 machine->name);
 	if (machine->base[0] == '\0') {
@@ -183,6 +186,7 @@ static void after_alone(struct placings *placings, struct placing *placing)
 		look(placings, placing);
 		return;
 	}
+	placing->alone_failed = true;
 	error_set(&placing->error, ERR_DENIED, "you can log in to %s, but the master can't: it has no ssh agent, and it must come by ssh as it "
 		  "doesn't listen for workers", placing->machine.destination);
 	error_next(&placing->error, "titan down --leave-jobs && titan up --listen ADDRESS, then titan worker add --address ADDRESS %s; or an "
@@ -295,7 +299,7 @@ static void await_up(struct placing *placing)
 
 static void after_look(struct placings *placings, struct placing *placing)
 {
-	char hash[96], state[32] = "";
+	char hash[96];
 	struct slice rest;
 	size_t noise;
 
@@ -306,9 +310,9 @@ static void after_look(struct placings *placings, struct placing *placing)
 	}
 	snprintf(hash, sizeof(hash), "hash %s", placing->program->hash);
 	placing->has_program = contains_line(rest, hash);
-	answer_find(&placing->call.said, "state", state, sizeof(state));
-	placing->running = strcmp(state, "running") == 0;
-	placing->absent = strcmp(state, "absent") == 0;
+	answer_find(&placing->call.said, "state", placing->state, sizeof(placing->state));
+	placing->running = strcmp(placing->state, "running") == 0;
+	placing->absent = strcmp(placing->state, "absent") == 0;
 	if (placing->known && placing->has_program && placing->running && !placing->changed_settings && !placing->restart &&
 	    strcmp(placing->machine.hash, placing->program->hash) == 0) {
 		placing->result = "nothing to change";
