@@ -73,22 +73,38 @@ struct tally tally_of(const uint32_t counts[STATE_COUNT])
 	return tally;
 }
 
+/* Add up the jobs of all runs: from the master's sums, or from the rows in the model. */
+static void count_jobs(const struct model *model, struct totals *totals)
+{
+	uint32_t counts[STATE_COUNT] = { 0 };
+	struct tally tally;
+
+	for (size_t i = 0; i < model->run_count; i++)
+		totals->live_runs += !run_state_terminal(model->runs[i]->state);
+	totals->runs = model->run_count;
+	if (model->sums_known && totals->live_runs + model->ended_runs > totals->runs)
+		totals->runs = totals->live_runs + model->ended_runs;
+	for (size_t state = 0; state < STATE_COUNT; state++) {
+		uint64_t all = model->live_jobs[state] + model->ended_jobs[state];
+
+		for (size_t i = 0; !model->sums_known && i < model->run_count; i++)
+			all += model->runs[i]->counts[state];
+		counts[state] = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
+	}
+	tally = tally_of(counts);
+	totals->wait = tally.wait;
+	totals->queue = tally.queue;
+	totals->running = tally.run;
+	totals->ok = tally.ok;
+	totals->failed = tally.fail;
+}
+
 /* Count the totals anew. */
 static void model_count(struct model *model)
 {
-	struct totals totals = { .runs = model->run_count, .workers = model->worker_count };
+	struct totals totals = { .workers = model->worker_count };
 
-	for (size_t i = 0; i < model->run_count; i++) {
-		const struct tui_run *run = model->runs[i];
-		struct tally tally = tally_of(run->counts);
-
-		totals.live_runs += !run_state_terminal(run->state);
-		totals.wait += tally.wait;
-		totals.queue += tally.queue;
-		totals.running += tally.run;
-		totals.ok += tally.ok;
-		totals.failed += tally.fail;
-	}
+	count_jobs(model, &totals);
 	for (size_t i = 0; i < model->worker_count; i++) {
 		const struct tui_worker *worker = model->workers[i];
 
@@ -123,6 +139,24 @@ static void keep_mark(struct model *model, enum query_what what, uint64_t mark)
 		*(what == QUERY_RUNS ? &model->runs_mark : &model->graph.mark) = mark;
 }
 
+static void take_list(struct u64_list list, uint64_t *out, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = i < list.n ? list.at[i] : 0;
+}
+
+static void keep_sums(struct model *model, struct u64_list live_jobs, struct u64_list ended_runs, struct u64_list ended_jobs)
+{
+	if (ended_runs.n == 0)
+		return;
+	take_list(live_jobs, model->live_jobs, STATE_COUNT);
+	take_list(ended_jobs, model->ended_jobs, STATE_COUNT);
+	model->ended_runs = 0;
+	for (size_t i = 0; i < ended_runs.n; i++)
+		model->ended_runs += ended_runs.at[i];
+	model->sums_known = true;
+}
+
 void model_apply_snapshot(
 	struct model *model, enum query_what what, const struct msg_snapshot *msg, int64_t now_ms)
 {
@@ -134,6 +168,8 @@ void model_apply_snapshot(
 	model->turn = msg->turn > model->turn ? msg->turn : model->turn;
 	apply_rows(model, msg->runs.at, msg->runs.n, msg->workers.at, msg->workers.n, msg->jobs.at,
 		msg->jobs.n, CHANGE_QUIET, now_ms);
+	if (what == QUERY_RUNS)
+		keep_sums(model, msg->counts, msg->ended_runs, msg->ended_jobs);
 	if (!*open && what == QUERY_RUNS) {
 		model_sweep(model);
 		model->runs_known = true;
@@ -149,6 +185,8 @@ void model_apply_delta(struct model *model, enum query_what what, const struct m
 	model->turn = msg->turn > model->turn ? msg->turn : model->turn;
 	apply_rows(model, msg->runs.at, msg->runs.n, msg->workers.at, msg->workers.n, msg->jobs.at,
 		msg->jobs.n, CHANGE_TOLD, now_ms);
+	if (what == QUERY_RUNS)
+		keep_sums(model, msg->counts, msg->ended_runs, msg->ended_jobs);
 	keep_mark(model, what, msg->resume);
 	if (msg->cut) {
 		/* A new snapshot begins, even if the last one wasn't complete. */

@@ -77,7 +77,8 @@ struct tui_event {
 };
 
 struct totals {
-	uint64_t runs, live_runs, wait, queue, running, ok, failed;
+	uint64_t runs;                   /* runs that the master has: those of the model and older ones */
+	uint64_t live_runs, wait, queue, running, ok, failed;
 	uint64_t workers, workers_up, workers_silent, workers_lost, workers_stuck, workers_refusing, slots, busy;
 };
 
@@ -92,6 +93,9 @@ struct model {
 	struct name_map names;           /* names of workers, as they appear in job rows */
 	struct arena name_arena;
 	struct totals totals;
+	/* the master's sums: live jobs in each state, runs that have ended, and their jobs */
+	uint64_t live_jobs[STATE_COUNT], ended_runs, ended_jobs[STATE_COUNT];
+	bool sums_known;                 /* false: the person may not see all runs, so the model adds up the rows that it has */
 	uint64_t turn, snapshot;
 	bool runs_open, graph_open;      /* a snapshot in several frames is arriving */
 	bool runs_known;                 /* whether a whole snapshot of the runs has arrived */

@@ -200,6 +200,8 @@ void runs_draw(struct app *app, struct pane pane, int64_t now_ms)
 	if (app->runs_failures_only)
 		snprintf(title, sizeof title, "RUNS (%zu of %zu: with failures, x shows all)", list.count,
 			app->model.run_count);
+	else if (app->model.totals.runs > list.count)
+		snprintf(title, sizeof title, "RUNS (newest %zu of %" PRIu64 ")", list.count, app->model.totals.runs);
 	else
 		snprintf(title, sizeof title, "RUNS (%zu)", list.count);
 	pane_title(pane, 0, dim, app->theme.ascii, title);

@@ -85,6 +85,7 @@ core_sources = \
 	src/core/queue/tenant.c \
 	src/core/rows/commit_queue.c \
 	src/core/rows/durable.h \
+	src/core/rows/ended_sums.c \
 	src/core/rows/flush.c \
 	src/core/rows/internal.h \
 	src/core/rows/load_run.c \

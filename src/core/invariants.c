@@ -115,6 +115,10 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, core->next_run);
 	mix(&hash, core->next_job);
 	mix(&hash, core->next_worker);
+	for (size_t state = 0; state < RUN_STATE_COUNT; state++)
+		mix(&hash, core->ended_sums.runs[state]);
+	for (size_t state = 0; state < STATE_COUNT; state++)
+		mix(&hash, core->ended_sums.jobs[state]);
 	mix(&hash, core->steady.boot_id);
 	mix(&hash, (uint64_t)core->steady.base_ms);
 	mix(&hash, (uint64_t)core->steady.skew_ms);

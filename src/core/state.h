@@ -111,6 +111,15 @@ struct pruning {                         /* the remains of a run whose removal, 
 	size_t range_at, range_count, range_cap;
 };
 
+struct ended_sums {                      /* sums over the ended runs in the store: rows/ended_sums.c */
+	uint64_t all;                    /* number of ended runs */
+	uint64_t runs[RUN_STATE_COUNT];  /* number of them in each state */
+	uint64_t jobs[STATE_COUNT];      /* number of their jobs in each state */
+	uint32_t runs_due, jobs_due;     /* one bit for each sum that changed in this turn */
+	bool due;                        /* a sum changed in this turn */
+	bool known;                      /* the store has the sums */
+};
+
 struct acts {                            /* the latest act, with which the chain of acts continues */
 	uint64_t count;
 	uint8_t head[SHA256_SIZE];       /* hash of the latest act */
@@ -149,6 +158,7 @@ struct core {
 	struct pruning *pruning;         /* runs whose removal has begun, by rising run number */
 	size_t pruning_count, pruning_cap;
 	struct acts acts;
+	struct ended_sums ended_sums;
 	uint64_t revived_turn;           /* latest turn in which an ended run was changed */
 	uint64_t live_jobs, live_runs;
 	uint64_t subruns;                /* active jobs that are sub-runs */

@@ -16,6 +16,7 @@ struct other {                           /* the schema, as text, of output that 
 #define INT "{\"type\":\"integer\"}"
 #define TEXT "{\"type\":\"string\"}"
 #define COUNTS "{\"type\":\"object\",\"additionalProperties\":" INT "}"
+#define COUNTS_OR_NULL "{\"type\":[\"object\",\"null\"],\"additionalProperties\":" INT "}"
 #define STORE_FILE                                                                                                      \
 	"{\"type\":\"object\",\"additionalProperties\":false,"                                                           \
 	"\"required\":[\"file\",\"store_version\",\"generation\",\"turn\",\"live_runs\",\"live_jobs\"],\"properties\":{"          \
@@ -121,9 +122,10 @@ static bool add_status(struct buf *out)
 	bool known;
 
 	buf_add_str(out, "{\"type\":\"object\",\"additionalProperties\":false,"
-			 "\"required\":[\"cluster\",\"state_dir\",\"master\",\"store\",\"workers\",\"counts\"],\"properties\":{"
+			 "\"required\":[\"cluster\",\"state_dir\",\"master\",\"store\",\"workers\",\"counts\",\"ended_runs\",\"ended_jobs\"],\"properties\":{"
 			 "\"cluster\":" TEXT ",\"state_dir\":" TEXT ",\n\"master\":" COUNTS ",\n\"store\":{\"type\":\"object\","
 			 "\"additionalProperties\":{\"type\":\"boolean\"}},\n\"counts\":" COUNTS ",\n"
+			 "\"ended_runs\":" COUNTS_OR_NULL ",\"ended_jobs\":" COUNTS_OR_NULL ",\n"
 			 "\"workers\":{\"type\":\"array\",\"items\":");
 	known = object_begin(&worker_table, false, NULL, out);
 	buf_add_str(out, "}}}}}");

@@ -103,6 +103,8 @@ static void send_delta(struct master *master, struct master_turn *turn, struct s
 	delta.workers.at = page.snapshot.workers.at;
 	delta.workers.n = page.snapshot.workers.n;
 	sight_counts(&sub->sight, &master->scratch, &delta.counts);
+	if (sub->run == 0)
+		sight_ended(&sub->sight, &master->scratch, &delta.ended_runs, &delta.ended_jobs);
 	if (took == TOOK_SOME) {
 		master_stay_awake(master);
 	} else {

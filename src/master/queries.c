@@ -91,6 +91,7 @@ static void run_status(struct master *master, struct master_turn *turn, struct q
 	page_begin(&page, &master->scratch, query);
 	cursor = page_add_workers(master, &page, query->cursor);
 	page.snapshot.total = sight_counts(&query->sight, &master->scratch, &page.snapshot.counts);
+	sight_ended(&query->sight, &master->scratch, &page.snapshot.ended_runs, &page.snapshot.ended_jobs);
 	store_stats(master->store, &stats);
 	page.snapshot.full = stats.full;
 	query_finish(master, turn, query, &page, cursor);

@@ -185,6 +185,7 @@ void query_runs(struct master *master, struct master_turn *turn, struct query *q
 		cursor = 0;
 	if (query->of_sub && query->run == 0) {
 		sight_counts(&query->sight, &master->scratch, &page.snapshot.counts);
+		sight_ended(&query->sight, &master->scratch, &page.snapshot.ended_runs, &page.snapshot.ended_jobs);
 		publish_workers(master, query, page_add_workers(master, &page, 0));
 	}
 	query_finish(master, turn, query, &page, cursor);

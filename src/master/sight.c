@@ -182,6 +182,19 @@ uint64_t sight_counts(const struct sight *sight, struct arena *arena, struct u64
 	return totals.live_jobs;
 }
 
+void sight_ended(const struct sight *sight, struct arena *arena, struct u64_list *ret_runs, struct u64_list *ret_jobs)
+{
+	struct core_totals totals;
+
+	if (!sight->all)
+		return;
+	view_totals(sight->core, &totals);
+	*ret_runs = (struct u64_list){ .at = arena_alloc(arena, sizeof(totals.ended_runs)), .n = RUN_STATE_COUNT };
+	*ret_jobs = (struct u64_list){ .at = arena_alloc(arena, sizeof(totals.ended_jobs)), .n = STATE_COUNT };
+	memcpy(ret_runs->at, totals.ended_runs, sizeof(totals.ended_runs));
+	memcpy(ret_jobs->at, totals.ended_jobs, sizeof(totals.ended_jobs));
+}
+
 /* ---- requests ---- */
 
 static void no_such_run(struct error *error, uint64_t run)

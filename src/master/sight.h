@@ -35,6 +35,9 @@ void sight_lock_words(const struct sight *sight, struct rec_lock_row *row);
 /* Count the live jobs by state, of all runs or of the asker's own. Return their number. */
 uint64_t sight_counts(const struct sight *sight, struct arena *arena, struct u64_list *ret_counts);
 
+/* Count the runs that have ended, and their jobs, by state. Leaves the lists empty for somebody who doesn't see all runs. */
+void sight_ended(const struct sight *sight, struct arena *arena, struct u64_list *ret_runs, struct u64_list *ret_jobs);
+
 /* Is this query only for people who see everything, and the asker isn't one of them? */
 bool sight_refuses(const struct peer_session *session, const struct msg_query *msg, struct error *error);
 /* When an input's turn has come, refuse it if it is about a run that its sender may not see. */

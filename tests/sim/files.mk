@@ -52,6 +52,7 @@ sim_sources = \
 	tests/sim/oracle_schedule.c \
 	tests/sim/oracle_share.c \
 	tests/sim/oracle_subrun.c \
+	tests/sim/oracle_sums.c \
 	tests/sim/oracle_times.c \
 	tests/sim/planted.h \
 	tests/sim/prune.c \

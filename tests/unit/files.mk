@@ -44,6 +44,7 @@ unit_programs = \
 	tests/unit/test_core_dead_letters \
 	tests/unit/test_core_deadline \
 	tests/unit/test_core_delay \
+	tests/unit/test_core_ended_sums \
 	tests/unit/test_core_ending \
 	tests/unit/test_core_explain_quit \
 	tests/unit/test_core_explain_room \
@@ -345,6 +346,9 @@ tests_unit_test_core_deadline_LDADD = $(core_libs)
 
 tests_unit_test_core_delay_SOURCES = tests/unit/test_core_delay.c
 tests_unit_test_core_delay_LDADD = $(core_libs)
+
+tests_unit_test_core_ended_sums_SOURCES = tests/unit/test_core_ended_sums.c
+tests_unit_test_core_ended_sums_LDADD = $(core_libs)
 
 tests_unit_test_core_ending_SOURCES = tests/unit/test_core_ending.c
 tests_unit_test_core_ending_LDADD = $(core_libs)

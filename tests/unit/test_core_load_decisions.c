@@ -262,7 +262,7 @@ TEST ended_run_is_not_loaded_as_live(void)
 		ASSERT_EQ(ERR_NONE, core_load_row(core, row_at(rig, TABLE_meta, i), &error));
 	row.run.ended_ms = 5;
 	ASSERT_EQ(ERR_STORE_TRUST, core_load_row(core, &row, &error));
-	ASSERT(strstr(error.text, "run 1 was read as a live run, but its row says that it has ended"));
+	ASSERT(strstr(error.text, "run 1 has ended, and the store has sums"));
 	core_free(core);
 	rig_free(rig);
 	PASS();

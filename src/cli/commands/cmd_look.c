@@ -16,6 +16,35 @@
 
 #define COUNTS_AT 9                      /* the column in which the counts of jobs begin */
 
+/* Runs that have ended, and their jobs; null for a person who may not see all runs. */
+static void status_json_ended(const struct msg_snapshot *status, struct json *json)
+{
+	json_key(json, "ended_runs");
+	if (status->ended_runs.n == 0) {
+		json_null(json);
+		json_key(json, "ended_jobs");
+		json_null(json);
+		return;
+	}
+	json_object(json);
+	for (size_t i = 0; i < RUN_STATE_COUNT && i < status->ended_runs.n; i++) {
+		if (!run_state_terminal((enum run_state)i))
+			continue;
+		json_key(json, run_state_name((enum run_state)i));
+		json_u64(json, status->ended_runs.at[i]);
+	}
+	json_end(json);
+	json_key(json, "ended_jobs");
+	json_object(json);
+	for (size_t i = 0; i < STATE_COUNT && i < status->ended_jobs.n; i++) {
+		if (!state_terminal((enum job_state)i))
+			continue;
+		json_key(json, state_table[i].name);
+		json_u64(json, status->ended_jobs.at[i]);
+	}
+	json_end(json);
+}
+
 static void status_json(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
 			const struct records *workers, struct buf *out)
 {
@@ -60,6 +89,7 @@ static void status_json(const struct cli *cli, const struct msg_welcome *welcome
 		json_u64(&json, i < status->counts.n ? status->counts.at[i] : 0);
 	}
 	json_end(&json);
+	status_json_ended(status, &json);
 	json_end(&json);
 	buf_add_byte(out, '\n');
 }
@@ -73,6 +103,12 @@ static void status_plain(const struct msg_welcome *welcome, const struct msg_sna
 	buf_addf(out, "store.full\t%d\nstore.stuck\t%d\n", status->full, status->stuck);
 	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++)
 		buf_addf(out, "jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->counts.at[i]);
+	for (size_t i = 0; i < status->ended_runs.n && i < RUN_STATE_COUNT; i++)
+		if (run_state_terminal((enum run_state)i))
+			buf_addf(out, "ended_runs.%s\t%" PRIu64 "\n", run_state_name((enum run_state)i), status->ended_runs.at[i]);
+	for (size_t i = 0; i < status->ended_jobs.n && i < STATE_COUNT; i++)
+		if (state_terminal((enum job_state)i))
+			buf_addf(out, "ended_jobs.%s\t%" PRIu64 "\n", state_table[i].name, status->ended_jobs.at[i]);
 }
 
 void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, struct buf *out)
@@ -88,12 +124,54 @@ void look_alarm_store(const struct cli *cli, const struct msg_snapshot *status, 
 	buf_add_byte(out, '\n');
 }
 
+/* Add the states that have jobs, with their numbers; `at` columns of the line are in use. */
+static void counts_human(const struct cli *cli, const struct u64_list *counts, size_t at, struct buf *out)
+{
+	struct buf one = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < counts->n && i < STATE_COUNT; i++) {
+		if (counts->at[i] == 0)
+			continue;
+		/*
+		 * All delayed jobs are counted together, whether a retry or a first start is due: they are shown as
+		 * starting later.
+		 */
+		buf_clear(&one);
+		look_state(&cli->out, i == STATE_DELAYED ? &flag_table[FLAG_LATER] : &state_table[i], &one);
+		buf_addf(&one, " %" PRIu64, counts->at[i]);
+		if (cli->out.columns > 0 && at + 2 + text_width(buf_slice(&one)) > cli->out.columns) {
+			buf_addf(out, "\n%*s", COUNTS_AT, "");
+			at = COUNTS_AT;
+		} else if (any) {
+			buf_add_str(out, "  ");
+			at += 2;
+		}
+		buf_add_slice(out, buf_slice(&one));
+		at += text_width(buf_slice(&one));
+		any = true;
+	}
+	buf_free(&one);
+}
+
+static void ended_human(const struct cli *cli, const struct msg_snapshot *status, struct buf *out)
+{
+	uint64_t runs = 0;
+	size_t before = out->len;
+
+	for (size_t i = 0; i < status->ended_runs.n; i++)
+		runs += status->ended_runs.at[i];
+	if (runs == 0)
+		return;
+	buf_addf(out, "ended    %" PRIu64 " run%s: ", runs, runs == 1 ? "" : "s");
+	counts_human(cli, &status->ended_jobs, out->len - before, out);
+	buf_add_byte(out, '\n');
+}
+
 static void status_human(const struct cli *cli, const struct msg_welcome *welcome, const struct msg_snapshot *status,
 			 struct buf *out)
 {
 	uint64_t live = 0, people = 0;
-	size_t at = COUNTS_AT;
-	struct buf one = { 0 };
 
 	buf_add_str(out, "cluster  ");
 	text_escape(out, welcome->cluster, TEXT_KEEP_NONE);
@@ -102,29 +180,12 @@ static void status_human(const struct cli *cli, const struct msg_welcome *welcom
 	buf_addf(out, "\nmaster   pid %" PRIu64 "  generation %" PRIu64 "  boot %" PRIu64 "\njobs     ", welcome->pid,
 		 welcome->generation, welcome->boot);
 	for (size_t i = 0; i < status->counts.n && i < STATE_COUNT; i++) {
-		if (status->counts.at[i] == 0)
-			continue;
 		live += status->counts.at[i];
 		people += i == STATE_APPROVAL || i == STATE_UNKNOWN ? status->counts.at[i] : 0;
-		/*
-		 * All delayed jobs are counted together, whether a retry or a first start is due: they are shown as
-		 * starting later.
-		 */
-		buf_clear(&one);
-		look_state(&cli->out, i == STATE_DELAYED ? &flag_table[FLAG_LATER] : &state_table[i], &one);
-		buf_addf(&one, " %" PRIu64, status->counts.at[i]);
-		if (cli->out.columns > 0 && at + 2 + text_width(buf_slice(&one)) > cli->out.columns) {
-			buf_addf(out, "\n%*s", COUNTS_AT, "");
-			at = COUNTS_AT;
-		} else if (at > COUNTS_AT) {
-			buf_add_str(out, "  ");
-			at += 2;
-		}
-		buf_add_slice(out, buf_slice(&one));
-		at += text_width(buf_slice(&one));
 	}
-	buf_free(&one);
+	counts_human(cli, &status->counts, COUNTS_AT, out);
 	buf_add_str(out, live ? "\n" : "no live jobs\n");
+	ended_human(cli, status, out);
 	if (people > 0)
 		buf_addf(out, "people   %" PRIu64 " job%s for them    next: titan approvals\n", people,
 			 people == 1 ? " waits" : "s wait");

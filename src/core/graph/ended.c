@@ -2,6 +2,7 @@
 /* Ended runs stay in a list until the turn that ended them is durable; until then they can be reopened in memory. */
 #include "core/graph/graph.h"
 
+#include "core/rows/durable.h"
 #include "core/time/time.h"
 
 void run_wait_sweep(struct core *core, struct run *run)
@@ -41,6 +42,7 @@ void run_live_again(struct core *core, struct run *run)
 		return;                  /* nothing to undo: the run is live, or its last job ended only in this turn */
 	core->revived_turn = core->turn;
 	run_unlist(core, run);
+	ended_sums_run_lives_again(core, run);
 	run->ended_ms = 0;
 	run->ended_turn = 0;
 	core->live_runs++;

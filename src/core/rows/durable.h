@@ -24,6 +24,11 @@ static inline void number_put(uint8_t *out, uint64_t value)      /* writes a num
 	memcpy(out, &value, sizeof(value));
 }
 
+/* ended_sums.c: how many runs and jobs have ended in each state */
+void ended_sums_run_ended(struct core *core, const struct run *run);
+/* Call it before the first move of one of the run's jobs. */
+void ended_sums_run_lives_again(struct core *core, const struct run *run);
+
 /* prune.c: removing rows of pruned runs */
 /* Not NULL: the run's rows or logs are being removed. */
 struct pruning *pruning_find(const struct core *core, uint64_t number);

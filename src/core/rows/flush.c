@@ -95,6 +95,7 @@ static void run_end(struct core *core, struct run *run)
 	run->ended_ms = core->now.wall_ms > 0 ? core->now.wall_ms : 1;
 	run->held = false;
 	run->row_due = true;
+	ended_sums_run_ended(core, run);
 	happened(core, HAPPENED_RUN_ENDED, run->number, slice_str(run->name), run_state_of(run->counts, run->forgiven));
 	run_wait_sweep(core, run);
 	schedule_run_counts(core, run, false);
@@ -163,6 +164,7 @@ void turn_flush(struct core *core)
 	runs_flush(core);
 	workers_flush(core);
 	counters_flush(core);
+	ended_sums_flush(core);
 	pruned_flush(core);
 	events_flush(core);
 	/* A turn without rows isn't committed; after a restart its number may be used again. */

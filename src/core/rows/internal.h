@@ -17,6 +17,14 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 /* Build a run's jobs from all parts of its specification. */
 enum err run_build(struct core *core, struct run *run, struct error *error);
 
+/* ended_sums.c: how many runs and jobs have ended in each state */
+void ended_sums_run_pruned(struct core *core, const struct row_run *row);
+void ended_sums_flush(struct core *core);
+enum err ended_sums_load(struct core *core, const struct row_meta *row, struct error *error);
+/* Add up a run of a store that has no sums. */
+enum err ended_sums_load_run(struct core *core, const struct row_run *row, struct error *error);
+void ended_sums_loaded(struct core *core);
+
 /* prune.c: removing rows of pruned runs */
 enum err load_pruning(struct core *core, const struct row_pruning *row, struct error *error);
 

@@ -59,7 +59,7 @@ enum err load_run(struct core *core, const struct row_run *row, struct error *er
 	if (pruned_find(core, (uint64_t)row->run) || pruning_find(core, (uint64_t)row->run))
 		return TRUST(error, "run %lld is stored both as live and as pruned", (long long)row->run);
 	if (row->ended_ms != 0)
-		return TRUST(error, "run %lld was read as a live run, but its row says that it has ended", (long long)row->run);
+		return ended_sums_load_run(core, row, error);
 	if (last && row->run <= (int64_t)last->number)
 		return TRUST(error, "run %lld: the row is out of order, or its number is above next_run", (long long)row->run);
 	return load_run_row(core, row, error);

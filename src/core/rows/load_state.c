@@ -51,7 +51,7 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 			return TRUST(error, "meta: %s has the bad value %lld", counters[i].name, (long long)row->value);
 		*counters[i].value = (uint64_t)row->value;
 	}
-	return ERR_NONE;
+	return ended_sums_load(core, row, error);
 }
 
 static enum err load_worker(struct core *core, const struct row_worker *row, struct error *error)
@@ -295,6 +295,7 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 	core->boot++;
 	meta_put(core, "generation", core->generation);
 	meta_put(core, "boot", core->boot);
+	ended_sums_loaded(core);
 	happened(core, HAPPENED_MASTER_BEGAN, core->boot, slice_str(NULL), 0);
 	/*
 	 * Due timers fire in the next turn, so that right after loading the state is exactly what the rows say (I17).

@@ -294,6 +294,7 @@ static void run_prune(struct core *core, const struct row_run *run, const struct
 		room_take(room, 2);
 	} else {
 		run_row_delete(core, (uint64_t)run->run);
+		ended_sums_run_pruned(core, run);
 		facts_put(core, run, prune->person);
 		happened(core, HAPPENED_RUN_PRUNED, (uint64_t)run->run, run->name, 0);
 		room_take(room, 4 + keys_forget(core, (uint64_t)run->run));

@@ -14,6 +14,15 @@
 #define WILL_SHOWN 4096                  /* most bytes shown of each command, so that the row fits into a frame */
 #define STUCK_NAMES 8
 
+/* A run that has ended is in memory for a moment longer, but its jobs aren't live. */
+static void live_counts(const struct core *core, uint64_t ret_counts[STATE_COUNT])
+{
+	memcpy(ret_counts, core->counts, sizeof(core->counts));
+	for (const struct run *run = core->ended_first; run; run = run->next_ended)
+		for (size_t state = 0; state < STATE_COUNT; state++)
+			ret_counts[state] -= run->counts[state];
+}
+
 void view_totals(const struct core *core, struct core_totals *ret_totals)
 {
 	struct core_totals totals = {
@@ -22,8 +31,10 @@ void view_totals(const struct core *core, struct core_totals *ret_totals)
 		.stale_results = core->stale_results,
 	};
 
-	memcpy(totals.counts, core->counts, sizeof(totals.counts));
+	live_counts(core, totals.counts);
 	memcpy(totals.entered, core->entered, sizeof(totals.entered));
+	memcpy(totals.ended_runs, core->ended_sums.runs, sizeof(totals.ended_runs));
+	memcpy(totals.ended_jobs, core->ended_sums.jobs, sizeof(totals.ended_jobs));
 	for (size_t i = 0; i < core->worker_count; i++) {
 		const struct worker *worker = core->workers[i];
 

@@ -16,6 +16,8 @@ struct core_totals {
 	uint64_t counts[STATE_COUNT];    /* number of live jobs in each state */
 	uint64_t entered[STATE_COUNT];   /* moves into each state since the master's start */
 	uint64_t workers, slots, busy;
+	uint64_t ended_runs[RUN_STATE_COUNT];    /* number of runs in each state that have ended and aren't pruned */
+	uint64_t ended_jobs[STATE_COUNT];        /* number of their jobs in each state */
 	uint64_t stale_results;          /* results that were acknowledged and ignored as stale */
 };
 
