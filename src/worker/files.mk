@@ -19,6 +19,8 @@ worker_sources = \
 	src/worker/far_check.c \
 	src/worker/far_config.c \
 	src/worker/far_start.c \
+	src/worker/gpu.c \
+	src/worker/gpu.h \
 	src/worker/guardian.c \
 	src/worker/guardian.h \
 	src/worker/guardian_renew.c \

@@ -473,6 +473,7 @@ int link_run(const struct worker_options *options, struct error *error)
 		conn_set_free(link->conns);
 		status = 0;
 	}
+	gpu_helper_end(&link->load.gpu_helper);
 	link_free_table(link);
 	link_forget_contexts(link);
 	if (link->loop)

@@ -8,10 +8,10 @@
 #include <sys/sysinfo.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 
 #define TEXT_MAX 1048576u
-#define GPUS_LOOKED_AT 16
 
 bool system_parse_stat(const char *text, struct system_load *load)
 {
@@ -53,27 +53,10 @@ bool system_parse_loadavg(const char *text, uint64_t processors, struct system_l
 	return true;
 }
 
-/* Read the load of the GPUs from the file in which some drivers report it, in percent. */
-static void look_at_gpus(struct system_load *load)
-{
-	uint64_t busiest = 0, percent;
-	struct buf text = { 0 };
-	char path[64];
-
-	for (int card = 0; card < GPUS_LOOKED_AT; card++) {
-		snprintf(path, sizeof(path), "/sys/class/drm/card%d/device/gpu_busy_percent", card);
-		buf_clear(&text);
-		if (io_read_file(AT_FDCWD, path, 64, &text) == 0 && sscanf(buf_cstr(&text), "%" SCNu64, &percent) == 1 &&
-		    percent <= 100 && percent > busiest)
-			busiest = percent;
-	}
-	load->gpu_permille = busiest * 10;
-	buf_free(&text);
-}
-
 void system_look(struct system_load *load)
 {
 	struct buf text = { 0 };
+	uint64_t told;
 
 	if (io_read_file(AT_FDCWD, "/proc/stat", TEXT_MAX, &text) == 0)
 		system_parse_stat(buf_cstr(&text), load);
@@ -83,6 +66,9 @@ void system_look(struct system_load *load)
 	buf_clear(&text);
 	if (io_read_file(AT_FDCWD, "/proc/loadavg", TEXT_MAX, &text) == 0)
 		system_parse_loadavg(buf_cstr(&text), (uint64_t)get_nprocs(), load);
-	look_at_gpus(load);
+	told = gpu_of_helper(&load->gpu_helper, clock_mono_ns());
+	load->gpu_permille = gpu_of_kernel("/sys");
+	if (told > load->gpu_permille)
+		load->gpu_permille = told;
 	buf_free(&text);
 }

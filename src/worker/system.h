@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "worker/gpu.h"
 
 struct system_load {
 	uint64_t busy, total;            /* busy and total processor time since boot, as last read */
 	uint64_t cpu_permille;           /* processor load between the last two looks */
 	uint64_t mem_permille;           /* share of the memory that is in use */
-	uint64_t gpu_permille;           /* load of the busiest GPU, if the kernel tells it */
+	uint64_t gpu_permille;           /* load of the busiest gpu, as the kernel or its driver's program tells it */
+	struct gpu_helper gpu_helper;
 	uint64_t load_permille;          /* runnable processes per processor, averaged over a minute */
 };
 

@@ -206,6 +206,7 @@ unit_programs = \
 	tests/unit/test_worker_adopt \
 	tests/unit/test_worker_cage \
 	tests/unit/test_worker_callers \
+	tests/unit/test_worker_gpu \
 	tests/unit/test_worker_guardian \
 	tests/unit/test_worker_keeper \
 	tests/unit/test_worker_late \
@@ -832,6 +833,9 @@ tests_unit_test_worker_cage_LDADD = $(all_libs)
 
 tests_unit_test_worker_callers_SOURCES = tests/unit/test_worker_callers.c
 tests_unit_test_worker_callers_LDADD = $(all_libs)
+
+tests_unit_test_worker_gpu_SOURCES = tests/unit/test_worker_gpu.c
+tests_unit_test_worker_gpu_LDADD = $(all_libs)
 
 tests_unit_test_worker_guardian_SOURCES = tests/unit/test_worker_guardian.c
 tests_unit_test_worker_guardian_LDADD = $(all_libs)
