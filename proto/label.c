@@ -16,9 +16,10 @@ static const struct {
 	enum label_op op;
 } operators[] = { { "!=", false, LABEL_NOT_IN }, { "=", false, LABEL_IN }, { " notin (", true, LABEL_NOT_IN }, { " in (", true, LABEL_IN } };
 
+/* The text from this byte on. An empty text may have no bytes to take an offset from. */
 static struct slice tail(struct slice text, size_t from)
 {
-	return slice_make(text.data + from, text.len - from);
+	return from > 0 ? slice_make(text.data + from, text.len - from) : text;
 }
 
 bool label_value_next(struct slice *values, struct slice *ret)

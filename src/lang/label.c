@@ -54,7 +54,8 @@ static struct slice take_word(struct scan *scan)
 	while (len < scan->left.len && !isspace(scan->left.data[len]) && !strchr("=!(),<>", scan->left.data[len]))
 		len++;
 	word = slice_make(scan->left.data, len);
-	scan->left = slice_make(scan->left.data + len, scan->left.len - len);
+	if (len > 0)
+		scan->left = slice_make(scan->left.data + len, scan->left.len - len);
 	skip(scan);
 	return word;
 }
