@@ -121,6 +121,12 @@ fits drain "drain, dry" drain -n local
 fits pool "pools" pool ls
 fits pool "pool set" pool set default draining
 fits pool "pool set" pool set default active
+fits pool "pool set, dry" pool set default --provide cuda -n
+fits topic "topic set, dry" topic set 'film.*' gpu -n
+fits topic "topic set" topic set 'film.*' gpu
+fits topic "topics" topic ls
+fits topic "topic show" topic show 'film.*'
+fits topic "topic rm" topic rm 'film.*'
 fits backup "backup" backup "$test_dir/copy.db"
 fits fsck "fsck" fsck "$test_dir/copy.db"
 fits audit "audit verify" audit verify

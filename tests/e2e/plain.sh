@@ -53,6 +53,7 @@ until_true 30 job_is "$run" bad failed
 titan -q token add anna -o anna.key
 titan -q lock take mine -m "by hand"
 titan -q group set db --max 2
+titan -q topic set 'film.*' gpu
 titan -q tenant set ana --weight 2
 titan -q schedule add nightly.yaml
 
@@ -92,6 +93,8 @@ rows 'worker ls' '[0-9.]+' worker ls
 object 'worker show' worker show local
 rows 'pool ls' '[0-9.]+' pool ls
 object 'pool show' pool show default
+rows 'topic ls' "$none" topic ls
+object 'topic show' topic show 'film.*'
 rows 'cordon WORKER...' "$none" cordon -n local
 rows 'uncordon WORKER...' "$none" uncordon -n local
 rows 'drain WORKER...' "$none" drain -n local

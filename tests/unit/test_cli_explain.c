@@ -162,7 +162,7 @@ TEST explain_of_a_run_has_a_row_for_each_reason(void)
 	}
 	ASSERT_EQ(0, rig_run("explain 3 --format {count}|{state}|{reason}|{why}|{alike}|{next}"));
 	ASSERT_STR_EQ("1|running|running|the job is running|3/r|\n"
-		      "2|ready|no_worker_labels|no connected worker has the labels that the job asks for|3/q1,3/q2|titan worker ls\n"
+		      "2|ready|no_worker_labels|no connected worker meets the job's requirements on labels|3/q1,3/q2|titan worker ls\n"
 		      "1|waiting|waits_for_dependency|the job waits for r|3/w|titan show 3\n"
 		      "1|approval|approval|0 of 1|3/g|titan approve 3/g\n",
 		      rig_out());

@@ -185,7 +185,7 @@ TEST words_that_dont_go_together_are_refused(void)
 		{ "run -e a=x --keep-order", "--keep-order needs --wait or --follow" }, { "run -w --keep-order --into 4 -e a=x", "--keep-order" },
 		{ "run -j 2 -- x", "--max-jobs" }, { "run --into 4 -j 2 -e a=x", "--max-jobs" }, { "run --", "no command behind --" },
 		{ "run --lines -- x", "not several" }, { "run --again 4 -j 2", "only --name, --submit-key" },
-		{ "run --gpus none -e a=x", "--gpus: 'none'" }, { "run -l a=b -e a=x", "--label: 'a=b'" },
+		{ "run --gpus none -e a=x", "--gpus: 'none'" }, { "run -l a/b -e a=x", "--label: 'a/b' isn't a key of a label" },
 		{ "run --again 4 --retry 1", "only --name, --submit-key" }, { "run --again 4 --env A=1", "only --name, --submit-key" },
 		{ "run --again 4 --into 5", "only --name, --submit-key" }, { "run -e a=x --into 4 --tenant t", "--tenant" },
 		{ "run -e a=x --into 4 --name n", "--name" }, { "run -e a=x --env NOT_SET", "variable NOT_SET isn't set in this shell" },
