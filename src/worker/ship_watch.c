@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 #define YOUNG_NS     (50 * NS_PER_MS)    /* a job that is older than this gets a watch */
 #define COALESCE_S   0.02
 #define LIVE_TAIL_S    0.5
@@ -31,8 +33,8 @@ void ship_unwatch(struct link *link, struct stream *stream)
 }
 
 /*
- * Arm a watch that fires once. The kernel limits watches for each user; without one, the file is read again after a
- * while.
+ * Arm a watch that fires once. The kernel limits watches for each user, and the links that have any; without one, the file is
+ * read again after a while.
  */
 void ship_watch(struct link *link, struct held *held, int number)
 {
@@ -253,17 +255,23 @@ bool ship_open(struct link *link, struct error *error)
 	snprintf(below, sizeof(below), "worker/%s/attempts", link->options->name);
 	statedir_path(&link->options->statedir, below, link->attempts_path);
 	link->attempts_fd = open(link->attempts_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	link->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (link->attempts_fd < 0 || link->inotify_fd < 0) {
+	if (link->attempts_fd < 0) {
 		error_system(error, errno, "can't watch output in %s", link->attempts_path);
 		return false;
 	}
-	ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);
+	link->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (link->inotify_fd >= 0) {
+		ev_io_init(&link->watch_read, watch_cb, link->inotify_fd, EV_READ);
+		link->watch_read.data = link;
+		ev_io_start(link->loop, &link->watch_read);
+	} else {
+		log_warn("the system lets this user watch no more files (%s): the output of running jobs is looked at %d times a second; "
+			 "a higher fs.inotify.max_user_instances would save that", strerror(errno), (int)(NS_PER_S / YOUNG_NS));
+	}
 	ev_timer_init(&link->young_timer, young_cb, 0., 0.);
 	ev_timer_init(&link->coalesce, coalesce_cb, 0., 0.);
 	ev_timer_init(&link->live_tail, live_tail_cb, 0., 0.);
-	link->live_tail.data = link->watch_read.data = link->young_timer.data = link->coalesce.data = link;
-	ev_io_start(link->loop, &link->watch_read);
+	link->live_tail.data = link->young_timer.data = link->coalesce.data = link;
 	return true;
 }
 

@@ -87,6 +87,7 @@ e2e_tests = \
 	tests/e2e/migrate.sh \
 	tests/e2e/named.sh \
 	tests/e2e/networks-idle.sh \
+	tests/e2e/no-watches.sh \
 	tests/e2e/objects.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/outsider.sh \
