@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A way that forgets connections while they are idle, as a NAT does, without a word to either side: both sides notice within the
 # lease, and connect again when there is a way again. And probes keep an idle connection in the tables of a NAT.
+# time-out: 600 s
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-hosts.sh"
 

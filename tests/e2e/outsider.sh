@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # An outsider's look at a listening master, whatever it says: it is told nothing but alerts of TLS, also when the master is short of
 # descriptors, and is shut out after some seconds.
+# time-out: 600 s
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"
