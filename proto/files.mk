@@ -34,10 +34,13 @@ proto_sources = \
 	proto/spec.h \
 	proto/states.c \
 	proto/states.h \
-	proto/value_name.h
+	proto/value_name.h \
+	proto/version.c \
+	proto/version.h
 
 proto_other = \
 	proto/README.md \
+	proto/before.def \
 	proto/commands.def \
 	proto/dead.def \
 	proto/enums.def \

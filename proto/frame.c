@@ -11,7 +11,7 @@
 
 void frame_header(uint8_t out[FRAME_HEADER_SIZE], uint8_t opcode, uint32_t body_len)
 {
-	out[0] = PROTOCOL_VERSION;
+	out[0] = FRAME_FORMAT;
 	out[1] = opcode;
 	out[2] = 0;
 	out[3] = 0;
@@ -35,10 +35,10 @@ enum frame_status frame_read(struct slice bytes, size_t max_body, struct frame *
 {
 	uint32_t len;
 
-	/* the first byte is the version, so other protocols are refused without waiting for eight bytes */
-	if (bytes.len > 0 && bytes.data[0] != PROTOCOL_VERSION) {
-		error_set(error, ERR_VERSION, "the frame has protocol version %u; this titan speaks version %u",
-			  bytes.data[0], PROTOCOL_VERSION);
+	/* the first byte is the format, so other protocols are refused without waiting for eight bytes */
+	if (bytes.len > 0 && bytes.data[0] != FRAME_FORMAT) {
+		error_set(error, ERR_VERSION, "the received bytes aren't a frame of titan: they begin with %u instead of %u",
+			  bytes.data[0], FRAME_FORMAT);
 		return FRAME_BAD;
 	}
 	if (bytes.len < FRAME_HEADER_SIZE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A frame: version (2), opcode, flags (0), spare (0), length (u32, big-endian), and a body of that length, a
+ * A frame: format (2), opcode, flags (0), spare (0), length (u32, big-endian), and a body of that length, a
  * MessagePack map. frame_check is the guard in front of msgpack-c, which would allocate by the counts that a
  * sender declares.
  */
@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "proto/error.h"
 
+#define FRAME_FORMAT      2                /* the first byte of each frame; stays the same when the protocol gets a new version */
 #define FRAME_HEADER_SIZE 8
 
 struct frame {

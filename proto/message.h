@@ -10,7 +10,8 @@
 #include "base/buf.h"
 #include "proto/error.h"
 
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
+#define PROTOCOL_BEFORE  (PROTOCOL_VERSION - 1)         /* the oldest version that is served: proto/version.h */
 #define LOG_LOSSLESS UINT64_MAX          /* log_max of a lossless job: no output is dropped, the job waits instead */
 #define MESSAGE_STRUCT_MAX 1536          /* most bytes of any struct in this file */
 

@@ -136,5 +136,6 @@ decision_files = \
 	share/doc/decisions/0053-workers-come-by-ssh-and-bridges-are-not-trusted.md \
 	share/doc/decisions/0057-a-master-is-replaced-by-titan-up.md \
 	share/doc/decisions/0059-label-requirements-are-texts-of-six-forms.md \
+	share/doc/decisions/0061-the-version-before-is-a-list-of-keys.md \
 	share/doc/decisions/0062-patience-is-measured-in-leases.md \
 	share/doc/decisions/0065-values-are-variables-of-the-script.md

@@ -218,6 +218,7 @@ struct worker {
 	int64_t heard_ns;
 	int64_t seen_ms;
 	uint64_t pid, done;
+	uint64_t protocol;               /* version of the protocol on the worker's latest connection */
 	uint64_t cpu_permille, mem_permille, gpu_permille, load_permille, start_us;
 	uint64_t *stuck;                 /* jobs with a killed process that still lives, as the worker reported */
 	size_t stuck_count;

@@ -4,6 +4,7 @@
 gen_sources = \
 	src/gen/gen.c \
 	src/gen/gen.h \
+	src/gen/gen_before.c \
 	src/gen/gen_commands.c \
 	src/gen/gen_enums.c \
 	src/gen/gen_page.c \

@@ -16,7 +16,7 @@
 
 static int usage(void)
 {
-	fputs("titan-gen schema | frozen | dot | completion bash|zsh|fish   print a whole file\n"
+	fputs("titan-gen schema | frozen | before | dot | completion bash|zsh|fish   print a whole file\n"
 	      "titan-gen json [COMMAND]                           print the schema of a command's JSON, or which there are\n"
 	      "titan-gen page <MANUAL-PAGE                        print it with its generated parts made anew\n",
 	      stderr);
@@ -60,6 +60,9 @@ int main(int argc, char **argv)
 		done = true;
 	} else if (strcmp(what, "frozen") == 0 && argc == 2) {
 		ladder_freeze(&out);
+		done = true;
+	} else if (strcmp(what, "before") == 0 && argc == 2) {
+		gen_before(&out);
 		done = true;
 	} else if (strcmp(what, "dot") == 0 && argc == 2) {
 		gen_dot(&out);

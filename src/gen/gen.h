@@ -32,6 +32,7 @@ void gen_moves(struct buf *out);
 void gen_dead(struct buf *out);           /* lists the reasons of dead letters */
 void gen_reasons(struct buf *out);        /* lists the reasons why a job is in its present state */
 void gen_diagram(struct buf *out);
+void gen_before(struct buf *out);         /* writes proto/before.def: the messages as they are now */
 void gen_dot(struct buf *out);
 
 void gen_settings(struct buf *out);

@@ -86,6 +86,7 @@ struct peer_session {
 	int64_t token_made_ms, expires_ms;       /* when the token's secret was made; when it expires, 0: never */
 	uint64_t own_run;                /* run of the attempt that made the connection */
 	uint64_t seen_run;               /* number of the principal's own run that was last found in the store */
+	uint64_t version;                /* version of the protocol on this connection; 0 before HELLO */
 	unsigned paused;                 /* reasons why the session isn't read, bits of enum pause_why */
 	bool closing;
 	size_t unrevealed;               /* bytes for this session in turns that aren't durable yet */

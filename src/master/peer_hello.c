@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "master/remote.h"
+#include "proto/version.h"
 
 #define HELD_MAX (1u << 20)              /* most attempts in an inventory */
 
@@ -48,7 +49,7 @@ static void welcome_client(struct peer_session *session)
 	const struct master *master = session->master;
 	struct core_totals totals;
 	struct msg_welcome welcome = {
-		.version = PROTOCOL_VERSION,
+		.version = session->version,
 		.cluster = slice_str(master->options.statedir.cluster),
 		.turn = master->commits.durable,
 		.heartbeat_ms = (uint64_t)master->options.heartbeat_ms,
@@ -125,6 +126,26 @@ static bool takes_owners_only(const struct peer_session *session, const struct m
 	return msg->uid == (uint64_t)getuid() + 1 && slice_eq(msg->machine, slice_str(machine));
 }
 
+/* No version is common: say which side is too old, and how to upgrade it. Older workers log the text alone. */
+static enum err version_refuse(const struct msg_hello *msg, struct error *error)
+{
+	const char *kind = msg->kind == PEER_WORKER ? "worker" : "client";
+	uint64_t highest = version_highest(msg);
+
+	if (msg->version > PROTOCOL_VERSION) {
+		error_set(error, ERR_VERSION, "the %s speaks version %llu of the protocol, and this master only up to %d: the master is too old; "
+			  "put the newer titan in its place", kind, (unsigned long long)msg->version, PROTOCOL_VERSION);
+		return error_next(error, "titan up --upgrade");
+	}
+	error_set(error, ERR_VERSION, "the %s speaks version %llu of the protocol, and this master versions %d and %d: the %s is too old; "
+		  "upgrade it", kind, (unsigned long long)highest, PROTOCOL_BEFORE, PROTOCOL_VERSION, kind);
+	if (msg->kind != PEER_WORKER)
+		return error_next(error, "titan version");
+	if (!text_is_name(msg->name))
+		return error_next(error, "titan worker upgrade");
+	return error_next(error, "titan worker upgrade %.*s", (int)msg->name.len, (const char *)msg->name.data);
+}
+
 enum err on_hello(struct incoming_frame *in)
 {
 	struct peer_session *session = in->session;
@@ -135,9 +156,10 @@ enum err on_hello(struct incoming_frame *in)
 		return err;
 	if (session->stage != SESSION_NEW)
 		return error_set(in->error, ERR_NOT_EXPECTED, "HELLO was sent twice on this connection");
-	if (msg.version != PROTOCOL_VERSION)
-		return error_set(in->error, ERR_VERSION, "the client or worker speaks version %llu of the protocol; this master speaks version %d",
-				 (unsigned long long)msg.version, PROTOCOL_VERSION);
+	session->version = version_choose(msg.version, version_highest(&msg));
+	if (session->version == 0)
+		return version_refuse(&msg, in->error);
+	conn_set_version(session->conn, session->version);
 	if (msg.kind != PEER_CLIENT && msg.kind != PEER_WORKER)
 		return error_set(in->error, ERR_INVALID, "HELLO names an unknown kind of peer: %llu",
 				 (unsigned long long)msg.kind);
@@ -190,6 +212,7 @@ enum err on_hello(struct incoming_frame *in)
 		.offers = slice_list_copy(&session->hello_arena, msg.offers),
 		.pool = arena_copy(&session->hello_arena, msg.pool),
 		.contexts = msg.contexts,
+		.version = session->version,
 		.owners_only = takes_owners_only(session, &msg),
 	};
 	return take_held(in, msg.held.at, msg.held.n, msg.more);

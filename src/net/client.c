@@ -14,6 +14,7 @@
 #include "net/client_internal.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "proto/version.h"
 
 #define READ_SIZE   65536
 #define QUEUE_LARGE (1 << 20)
@@ -172,7 +173,16 @@ enum err client_flush(struct client *client, struct error *error)
 
 enum err client_send(struct client *client, enum opcode op, const void *msg, struct error *error)
 {
+	size_t old_len = client->out.len;
+
 	message_encode(&client->out, op, msg);
+	/* Without the part that the master doesn't know, the request could mean something else. */
+	if (client->narrow && version_narrow(&client->out, old_len)) {
+		buf_cut(&client->out, old_len);
+		error_set(error, ERR_VERSION, "the master at %s is of an older titan, which doesn't know all of this request: put this titan in its place",
+			  client->path);
+		return error_next(error, "titan up --upgrade");
+	}
 	/* If the master takes no more bytes, client_receive still reads its last frames. */
 	return client->out.len > QUEUE_LARGE ? send_queue(client, TIME_NEVER, error) : ERR_NONE;
 }

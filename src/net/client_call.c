@@ -82,7 +82,8 @@ static enum err told(const struct incoming *frame, struct error *error)
 static enum err greet(struct client *client, const char *token, int64_t until_ns, struct error *error)
 {
 	struct msg_hello hello = {
-		.version = PROTOCOL_VERSION,
+		.version = PROTOCOL_BEFORE,
+		.newest = PROTOCOL_VERSION,
 		.kind = PEER_CLIENT,
 		.pid = (uint64_t)getpid(),
 		.token = slice_str(token),
@@ -106,10 +107,11 @@ static enum err greet(struct client *client, const char *token, int64_t until_ns
 	if (err != ERR_NONE)
 		return err;
 	client->welcome.cluster = arena_copy(&client->arena, client->welcome.cluster);
-	if (client->welcome.version != PROTOCOL_VERSION)
+	if (client->welcome.version != PROTOCOL_VERSION && client->welcome.version != PROTOCOL_BEFORE)
 		return error_set(error, ERR_VERSION,
-				 "the master at %s speaks version %llu of the protocol; this titan speaks version %d", client->path,
-				 (unsigned long long)client->welcome.version, PROTOCOL_VERSION);
+				 "the master at %s wants to speak version %llu of the protocol; this titan speaks versions %d and %d", client->path,
+				 (unsigned long long)client->welcome.version, PROTOCOL_BEFORE, PROTOCOL_VERSION);
+	client->narrow = client->welcome.version != PROTOCOL_VERSION;
 	return ERR_NONE;
 }
 

@@ -9,6 +9,7 @@
 struct client {
 	struct transport *transport;     /* the transport; NULL before it is connected */
 	bool deaf;                       /* the master doesn't take any more bytes */
+	bool narrow;                     /* the master speaks the version of the protocol before this one */
 	bool ended;                      /* the stream has ended: nothing more will come */
 	struct buf in;
 	/* Bytes that were read while writing; in must not move while a frame in it is in use. */

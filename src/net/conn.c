@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "net/conn_internal.h"
 #include "proto/limits.h"
+#include "proto/version.h"
 
 #define READS_AT_ONCE  4                 /* reads in a row before other connections are served */
 #define FLUSH_EAGERLY  (4 * READ_SIZE) /* with this many bytes queued in one pass of the loop, they are sent at once */
@@ -187,6 +188,8 @@ static void queued(struct conn *conn, size_t old_len)
 		count_queue(conn);
 		return;
 	}
+	if (conn->narrow)
+		version_narrow(&conn->out, old_len);
 	if (conn->state == CONN_OPEN && conn->out.len > conn->max_queue) {
 		buf_cut(&conn->out, old_len);
 		count_queue(conn);
@@ -406,6 +409,11 @@ void conn_set_max_body(struct conn *conn, size_t max_body)
 	conn->max_body = max_body;
 }
 
+void conn_set_version(struct conn *conn, uint64_t version)
+{
+	conn->narrow = version < PROTOCOL_VERSION;
+}
+
 void conn_set_frames_at_once(struct conn *conn, size_t most)
 {
 	conn->frames_at_once = most;
@@ -459,7 +467,11 @@ void conn_fail(struct conn *conn, const struct error *why)
 	conn->why = mem_alloc(sizeof(*why));
 	*conn->why = *why;
 	if (!conn->deaf) {
+		size_t old_len = conn->out.len;
+
 		message_encode(&conn->out, OP_ERROR, &error);
+		if (conn->narrow)
+			version_narrow(&conn->out, old_len);
 		count_queue(conn);
 		conn_want(conn, WANT_FLUSH);
 	}

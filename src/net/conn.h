@@ -31,6 +31,8 @@ void conn_set_free(struct conn_set *set);
 /* Open a connection over the transport, which the connection takes over. owner is passed to the callbacks. */
 struct conn *conn_open(struct conn_set *set, struct transport *transport, const struct conn_ops *ops, void *owner);
 void conn_set_max_body(struct conn *conn, size_t max_body);
+/* From now on send only what this version of the protocol has; before that, everything is sent. */
+void conn_set_version(struct conn *conn, uint64_t version);
 
 /* Get the peer's identity as the transport knows it; 0 or -errno. */
 int conn_identity(const struct conn *conn, struct identity *ret);

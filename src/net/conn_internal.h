@@ -35,6 +35,7 @@ struct conn {
 	bool blocked;                        /* the queue waits for the readiness in the transport's write_want */
 	bool was_full;                       /* drained_cb is due when the queue becomes empty */
 	bool deaf;                           /* the peer takes no more bytes */
+	bool narrow;                         /* the peer speaks the version of the protocol before this one */
 	enum conn_state state;
 	struct transport *transport;
 	/* Watchers of the descriptor. Reading and writing may each wait for readability or writability. */

@@ -274,7 +274,8 @@ void link_end(struct link *link)
 void link_say_leaving(struct link *link)
 {
 	link->leaving = true;
-	if (link->welcome)
+	/* An older master doesn't know this word, and would never answer it. */
+	if (link->welcome && !link->older_master)
 		link_beat(link);
 	else
 		ipc_put(&link->keeper, IPC_LEFT, NULL, 0);

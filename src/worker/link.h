@@ -91,6 +91,7 @@ struct link {
 	/* HELLO or a heartbeat is sent as soon as the keeper has answered */
 	bool hello_owed, beat_owed;
 	bool leaving;                    /* the keeper quits, and the master is being told */
+	bool older_master;               /* the master speaks the version of the protocol before this one */
 	bool ending;                     /* the keeper ends in order, and the master is being told */
 	bool keeper_silent;              /* the keeper didn't answer before the last heartbeat, which was logged */
 	size_t stuck_count;

@@ -253,7 +253,7 @@ void link_inventory(struct link *link)
 	struct rec_held *items = mem_array(INVENTORY_HELD, sizeof(*items));
 	struct held *at = link->first;
 	struct msg_hello hello = {
-		.version = PROTOCOL_VERSION, .kind = PEER_WORKER, .name = slice_str(link->options->name),
+		.version = PROTOCOL_BEFORE, .newest = PROTOCOL_VERSION, .kind = PEER_WORKER, .name = slice_str(link->options->name),
 		.instance = slice_make(link->instance, sizeof(link->instance)), .slots = link->options->slots,
 		.before = slice_make(link->before, link->before_len), .pid = link->keeper_pid, .contexts = LIMIT_WORKER_CONTEXTS,
 		.machine = slice_str(link->machine), .uid = (uint64_t)getuid() + 1,

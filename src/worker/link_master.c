@@ -189,8 +189,18 @@ static void on_ack(struct link *link, const struct msg_ack *msg)
 
 static void on_welcome(struct link *link, const struct msg_welcome *msg)
 {
+	struct error error;
+
 	if (link->welcome)
 		return;
+	if (msg->version != PROTOCOL_VERSION && msg->version != PROTOCOL_BEFORE) {
+		error_set(&error, ERR_VERSION, "the master wants to speak version %llu of the protocol; this worker speaks versions %d and %d",
+			  (unsigned long long)msg->version, PROTOCOL_BEFORE, PROTOCOL_VERSION);
+		conn_fail(link->conn, &error);
+		return;
+	}
+	link->older_master = msg->version < PROTOCOL_VERSION;
+	conn_set_version(link->conn, msg->version);
 	link->welcome = true;
 	link->lease_ns = (int64_t)(msg->lease_ms < INT32_MAX ? msg->lease_ms : INT32_MAX) * NS_PER_MS;
 	link->retry_s = 0;
@@ -213,7 +223,8 @@ static void on_quit(struct link *link, const struct msg_quit *msg)
 
 static void on_error(const struct msg_error *msg)
 {
-	log_warn_limited("the master reported an error: %.*s", (int)msg->text.len, (const char *)msg->text.data);
+	log_warn_limited("the master reported an error: %.*s%s%.*s", (int)msg->text.len, (const char *)msg->text.data,
+			 msg->next.len > 0 ? "; next: " : "", (int)msg->next.len, (const char *)msg->next.data);
 }
 
 static void on_heartbeat(struct link *link, const struct msg_heartbeat *msg)

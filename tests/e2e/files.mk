@@ -89,6 +89,8 @@ e2e_tests = \
 	tests/e2e/networks-idle.sh \
 	tests/e2e/no-watches.sh \
 	tests/e2e/objects.sh \
+	tests/e2e/older-upgrade.sh \
+	tests/e2e/older.sh \
 	tests/e2e/outputs.sh \
 	tests/e2e/outsider.sh \
 	tests/e2e/pause.sh \
@@ -148,6 +150,7 @@ e2e_tests = \
 e2e_other = \
 	tests/e2e/holders.py \
 	tests/e2e/lib-hosts.sh \
+	tests/e2e/lib-older.sh \
 	tests/e2e/lib-ssh.sh \
 	tests/e2e/lib.sh \
 	tests/e2e/networks.py \

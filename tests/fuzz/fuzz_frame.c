@@ -12,6 +12,7 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "proto/message.h"
+#include "proto/version.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,6 +50,11 @@ static void check_message(enum opcode op, struct slice body)
 		CHECK(message_decode(op, frame.body, &arena, again, &error) == ERR_NONE);
 		message_encode(&second, op, again);
 		CHECK(slice_eq(buf_slice(&first), buf_slice(&second)));
+		/* What a peer of the version before is sent can be decoded, and has nothing more to remove. */
+		version_narrow(&second, 0);
+		CHECK(!version_narrow(&second, 0));
+		if (frame_read(buf_slice(&second), LIMIT_FRAME_MAX, &frame, &size, &error) == FRAME_WHOLE)
+			CHECK(message_decode(op, frame.body, &arena, again, &error) == ERR_NONE);
 	}
 	buf_clear(&first);
 	message_print(&first, op, body);

@@ -116,7 +116,7 @@ static void print_dictionary(void)
 
 		if (!shape)
 			continue;
-		printf("%s=\"\\x%02x\\x%02x\\x00\\x00\"\n", shape->name, PROTOCOL_VERSION, op);
+		printf("%s=\"\\x%02x\\x%02x\\x00\\x00\"\n", shape->name, FRAME_FORMAT, op);
 		for (size_t i = 0; i < shape->field_count; i++)
 			printf("%s_%s=\"\\x%02x\"\n", shape->name, shape->fields[i].name, shape->fields[i].key);
 	}

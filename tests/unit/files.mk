@@ -163,6 +163,7 @@ unit_programs = \
 	tests/unit/test_master_sight \
 	tests/unit/test_master_upload \
 	tests/unit/test_master_uploads \
+	tests/unit/test_master_version \
 	tests/unit/test_master_views \
 	tests/unit/test_master_watch \
 	tests/unit/test_net_channel \
@@ -179,6 +180,7 @@ unit_programs = \
 	tests/unit/test_proto_rights \
 	tests/unit/test_proto_spec \
 	tests/unit/test_proto_states \
+	tests/unit/test_proto_version \
 	tests/unit/test_store_acts \
 	tests/unit/test_store_ballast \
 	tests/unit/test_store_fault \
@@ -705,6 +707,9 @@ tests_unit_test_master_upload_LDADD = $(all_libs)
 tests_unit_test_master_uploads_SOURCES = tests/unit/test_master_uploads.c
 tests_unit_test_master_uploads_LDADD = $(all_libs)
 
+tests_unit_test_master_version_SOURCES = tests/unit/test_master_version.c
+tests_unit_test_master_version_LDADD = $(all_libs)
+
 tests_unit_test_master_views_SOURCES = tests/unit/test_master_views.c
 tests_unit_test_master_views_LDADD = $(all_libs)
 
@@ -752,6 +757,9 @@ tests_unit_test_proto_spec_LDADD = $(proto_libs)
 
 tests_unit_test_proto_states_SOURCES = tests/unit/test_proto_states.c
 tests_unit_test_proto_states_LDADD = $(proto_libs)
+
+tests_unit_test_proto_version_SOURCES = tests/unit/test_proto_version.c
+tests_unit_test_proto_version_LDADD = $(proto_libs)
 
 tests_unit_test_store_acts_SOURCES = tests/unit/test_store_acts.c
 tests_unit_test_store_acts_LDADD = $(store_libs)

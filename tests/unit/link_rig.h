@@ -165,12 +165,17 @@ static inline bool expect(enum opcode op, void *ret_msg)
 	return message_decode(op, body, &arena, ret_msg, &error) == ERR_NONE;
 }
 
-static inline void welcome(uint64_t heartbeat_ms)
+static inline void welcome_with(uint64_t version, uint64_t heartbeat_ms)
 {
-	const struct msg_welcome msg = { .version = 2, .cluster = slice_str("rig"), .generation = 1, .boot = 1,
+	const struct msg_welcome msg = { .version = version, .cluster = slice_str("rig"), .generation = 1, .boot = 1,
 					 .heartbeat_ms = heartbeat_ms, .lease_ms = LEASE_MS, .role = ROLE_WORKER };
 
 	say(OP_WELCOME, &msg);
+}
+
+static inline void welcome(uint64_t heartbeat_ms)
+{
+	welcome_with(PROTOCOL_VERSION, heartbeat_ms);
 }
 
 static inline void credit(uint64_t job, uint64_t stream, uint64_t offset, bool synced)

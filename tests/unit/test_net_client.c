@@ -148,7 +148,7 @@ static void welcome(int fd)
 	};
 
 	expect(fd, OP_HELLO, &arena, &hello);
-	if (hello.version != PROTOCOL_VERSION || hello.kind != PEER_CLIENT || hello.pid != (uint64_t)getpid())
+	if (hello.version != PROTOCOL_BEFORE || hello.newest != PROTOCOL_VERSION || hello.kind != PEER_CLIENT || hello.pid != (uint64_t)getpid())
 		abort();
 	answer(fd, OP_WELCOME, &message);
 	arena_free(&arena);
@@ -295,10 +295,25 @@ static void part_old_version(int fd)
 {
 	struct arena arena = { 0 };
 	struct msg_hello hello;
-	struct msg_welcome message = { .version = 3, .cluster = slice_str("blue"), .pid = 1 };
+	struct msg_welcome message = { .version = PROTOCOL_BEFORE - 1, .cluster = slice_str("blue"), .pid = 1 };
 
 	expect(fd, OP_HELLO, &arena, &hello);
 	answer(fd, OP_WELCOME, &message);
+	arena_free(&arena);
+}
+
+/* A master of the version before: it welcomes the client, and then reads one request. */
+static void part_before(int fd)
+{
+	struct arena arena = { 0 };
+	struct msg_hello hello;
+	struct msg_act act;
+	struct msg_welcome message = { .version = PROTOCOL_BEFORE, .cluster = slice_str("blue"), .pid = 1 };
+
+	expect(fd, OP_HELLO, &arena, &hello);
+	answer(fd, OP_WELCOME, &message);
+	expect(fd, OP_ACT, &arena, &act);
+	answer(fd, OP_OK, &(struct msg_ok){ .id = act.id, .count = 1 });
 	arena_free(&arena);
 }
 
@@ -326,6 +341,28 @@ TEST a_greeting_that_fails_says_why(void)
 	ASSERT(strstr(error.text, "can't understand"));
 	played_end(&master);
 	ASSERT(!client);
+	PASS();
+}
+
+TEST an_older_master_gets_only_what_it_knows(void)
+{
+	struct rec_worker_row row = { .name = slice_str("w"), .protocol = PROTOCOL_VERSION };
+	struct msg_snapshot unknown = { .workers = { .at = &row, .n = 1 } };
+	struct played master;
+	struct client *client = NULL;
+	struct error error;
+	struct msg_ok ok;
+
+	play(&master, part_before);
+	ASSERT_EQ_FMT(ERR_NONE, open_client(&client, &error), "%d");
+	ASSERT_EQ_FMT(ERR_VERSION, client_send(client, OP_SNAPSHOT, &unknown, &error), "%d");
+	ASSERT(strstr(error.text, "older titan"));
+	ASSERT_STR_EQ("titan up --upgrade", error.next);
+	/* The refused request was taken out of the queue: the next one is answered. */
+	ASSERT_EQ_FMT(ERR_NONE, call_act(client, &ok, &error), "%d");
+	ASSERT_EQ(1, ok.count);
+	client_close(client);
+	played_end(&master);
 	PASS();
 }
 
@@ -438,6 +475,7 @@ static void run_all(void)
 	RUN_TEST(a_call_takes_its_own_answer);
 	RUN_TEST(an_error_that_answers_another_request_ends_no_call);
 	RUN_TEST(a_greeting_that_fails_says_why);
+	RUN_TEST(an_older_master_gets_only_what_it_knows);
 	RUN_TEST(writing_and_reading_never_wait_for_each_other);
 	RUN_TEST(a_signal_ends_the_waiting);
 }

@@ -24,7 +24,8 @@ TEST hello_says_what_is_held(void)
 	ASSERT_EQ(OP_HELLO, hear(false, &body));
 	ASSERT(body.len <= LIMIT_FRAME_MAX_UNAUTH);
 	ASSERT_EQ(ERR_NONE, message_decode(OP_HELLO, body, &arena, &hello, &error));
-	ASSERT_EQ(PROTOCOL_VERSION, hello.version);
+	ASSERT_EQ(PROTOCOL_BEFORE, hello.version);
+	ASSERT_EQ(PROTOCOL_VERSION, hello.newest);
 	ASSERT_EQ(PEER_WORKER, hello.kind);
 	ASSERT(slice_eq(hello.name, slice_str("w1")));
 	ASSERT_EQ(16, hello.instance.len);
@@ -87,6 +88,21 @@ TEST leaving_keeper_hears_when_no_attempt_follows(void)
 	while (!beat.leaving)
 		ASSERT(expect(OP_HEARTBEAT, &beat));
 	say(OP_HEARTBEAT, &beat);
+	ASSERT(told(IPC_LEFT, &body));
+	PASS();
+}
+
+TEST leaving_keeper_doesnt_wait_for_an_older_master(void)
+{
+	struct msg_hello hello;
+	struct slice body;
+
+	tell_held(0, 0);
+	ASSERT(accept_link());
+	ASSERT(expect(OP_HELLO, &hello));
+	welcome_with(PROTOCOL_BEFORE, 20);
+	ASSERT(told(IPC_LEASE, &body));
+	tell(IPC_LEAVING, NULL, 0);
 	ASSERT(told(IPC_LEFT, &body));
 	PASS();
 }
@@ -627,6 +643,7 @@ SUITE(link_suite)
 	RUN_TEST(hello_says_what_is_held);
 	RUN_TEST(lease_counts_from_the_sending);
 	RUN_TEST(leaving_keeper_hears_when_no_attempt_follows);
+	RUN_TEST(leaving_keeper_doesnt_wait_for_an_older_master);
 	RUN_TEST(leaving_keeper_without_a_master_gets_no_attempt);
 	RUN_TEST(heartbeats_wait_for_the_keepers_answer);
 	RUN_TEST(assign_becomes_spawn);

@@ -10,6 +10,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/doctor.h"
 #include "cli/commands/outputs.h"
+#include "cli/daemon/daemon.h"
 #include "cli/session/output.h"
 #include "cli/show/rows.h"
 #include "cli/show/wrap.h"
@@ -61,6 +62,14 @@ static void check_worker(const struct rec_worker_row *worker, struct findings *f
 	} else if (worker->standing != STANDING_NONE) {
 		buf_add_str(&text, "gets no new jobs: it is cordoned or drained");
 		buf_addf(&next, "titan uncordon %.*s", (int)worker->name.len, (const char *)worker->name.data);
+		finding_add(findings, "workers", FINDING_ADVICE, buf_cstr(&text), buf_cstr(&next));
+	} else if (worker->protocol != 0 && worker->protocol < PROTOCOL_VERSION) {
+		buf_addf(&text, "is connected, and speaks version %" PRIu64 " of the protocol, the one before: it is of an older titan", worker->protocol);
+		if (slice_eq(worker->name, slice_str(LOCAL_WORKER)))
+			buf_add_str(&next, "titan down --leave-jobs && titan up");
+		else
+			buf_addf(&next, "titan worker upgrade %.*s, or if it was started by hand, start it again with this titan",
+				 (int)worker->name.len, (const char *)worker->name.data);
 		finding_add(findings, "workers", FINDING_ADVICE, buf_cstr(&text), buf_cstr(&next));
 	} else {
 		buf_addf(&text, "is connected, %" PRIu64 " of %" PRIu64 " slots busy", worker->busy, worker->slots);

@@ -286,6 +286,7 @@ static const struct column worker_columns[] = {
 	{ "stuck_jobs", NULL, false },
 	{ "refused_why", NULL, false },
 	{ "refused_ms", NULL, false },
+	{ "protocol", NULL, false },
 };
 const struct table worker_table = TABLE_OF(worker_columns);
 
@@ -365,7 +366,9 @@ static struct slice worker_standing(const struct rec_worker_row *worker)
 		return slice_str("can't start");
 	if (worker->rest_ms)
 		return slice_str("flaps");
-	return slice_str(worker->stuck ? "stuck" : NULL);
+	if (worker->stuck)
+		return slice_str("stuck");
+	return slice_str(worker->protocol != 0 && worker->protocol < PROTOCOL_VERSION ? "older titan" : NULL);
 }
 
 /* Empty the cells about connection and load in the last row: for an earlier time (--at) they aren't known. */
@@ -416,4 +419,8 @@ void rows_add_worker(struct records *records, const struct rec_worker_row *worke
 	records_texts(records, worker->stuck_jobs);
 	records_text(records, slice_str(worker->refused_code ? system_word(worker->refused_code) : NULL));
 	records_span(records, worker->refused_code ? (int64_t)worker->refused_ms : -1);
+	if (worker->protocol != 0)
+		records_number(records, worker->protocol);
+	else
+		records_none(records);
 }

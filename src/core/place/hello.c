@@ -108,6 +108,7 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->labels = labels_copy(hello->labels);
 	labels_order(&worker->labels);
 	worker->pid = hello->pid;
+	worker->protocol = hello->version;
 	worker->seen_ms = core->now.wall_ms;     /* the time of this HELLO is also in the worker's row */
 	worker->quitting = worker->ended = false;
 	worker->owners_only = hello->owners_only;
@@ -124,10 +125,10 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	return worker;
 }
 
-static void welcome_send(struct core *core, uint64_t conn)
+static void welcome_send(struct core *core, uint64_t conn, uint64_t version)
 {
 	outbox_frame(core->outbox, conn, OP_WELCOME)->welcome = (struct msg_welcome){
-		.version = PROTOCOL_VERSION, .cluster = slice_str(core->cluster),
+		.version = version, .cluster = slice_str(core->cluster),
 		.generation = core->generation,
 		.boot = core->boot, .turn = core->turn, .heartbeat_ms = (uint64_t)core->heartbeat_ms,
 		.lease_ms = (uint64_t)core->lease_ms, .role = ROLE_WORKER, .pid = core->pid,
@@ -220,11 +221,11 @@ void worker_hello(struct core *core, const struct core_input *input)
 	worker_heard(core, input->conn);
 	worker->reading = true;
 	if (PLANTED(welcome_before_stops))
-		welcome_send(core, input->conn);
+		welcome_send(core, input->conn, input->hello.version);
 	inventory_apply(core, worker, &input->hello, knows_starts);
 	worker->reading = false;
 	charge_waiting(core, worker);
 	/* WELCOME goes last: it brings the lease, and stale attempts must be stopped before queued ones may start. */
 	if (!PLANTED(welcome_before_stops))
-		welcome_send(core, input->conn);
+		welcome_send(core, input->conn, input->hello.version);
 }

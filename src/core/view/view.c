@@ -305,7 +305,7 @@ bool view_worker(const struct core *core, uint64_t number, struct arena *arena, 
 		.labels = worker->labels, .pool = slice_str(worker->pool->name), .pool_state = worker->pool->state,
 		.standing = worker->standing, .gpu_permille = worker->gpu_permille,
 		.load_permille = worker->load_permille, .start_us = worker->start_us, .reserved = worker->reserved,
-		.stuck = worker->stuck_count,
+		.stuck = worker->stuck_count, .protocol = worker->conn ? worker->protocol : 0,
 	};
 	ret_row->refused_code = worker->refused_code;
 	if (worker->resting && worker->refused_until_ns > core->now.mono_ns)
