@@ -20,6 +20,9 @@ net_sources = \
 	src/net/listen.h \
 	src/net/machine.c \
 	src/net/machine.h \
+	src/net/tls_bio.c \
+	src/net/tls_handshake.c \
+	src/net/tls_internal.h \
 	src/net/transport.h \
 	src/net/transport_tls.c \
 	src/net/transport_tls.h \

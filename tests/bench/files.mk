@@ -11,6 +11,7 @@ bench_programs = \
 	tests/bench/bench_noop \
 	tests/bench/bench_store \
 	tests/bench/bench_submit \
+	tests/bench/bench_tls \
 	tests/bench/bench_tui
 
 tests_bench_bench_beanstalk_SOURCES = tests/bench/bench_beanstalk.c
@@ -39,6 +40,9 @@ tests_bench_bench_store_LDADD = $(all_libs)
 
 tests_bench_bench_submit_SOURCES = tests/bench/bench_submit.c
 tests_bench_bench_submit_LDADD = $(all_libs)
+
+tests_bench_bench_tls_SOURCES = tests/bench/bench_tls.c
+tests_bench_bench_tls_LDADD = $(all_libs)
 
 tests_bench_bench_tui_SOURCES = tests/bench/bench_tui.c
 tests_bench_bench_tui_LDADD = $(all_libs)
