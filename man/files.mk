@@ -27,6 +27,7 @@ man_pages = \
 	man/titan-help.1 \
 	man/titan-history.1 \
 	man/titan-hold.1 \
+	man/titan-kv.1 \
 	man/titan-lock.1 \
 	man/titan-logs.1 \
 	man/titan-ls.1 \

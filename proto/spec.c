@@ -2,6 +2,8 @@
 /* spec.def and kinds.def as tables, and functions that work on any setting without knowing its name. */
 #include "proto/spec.h"
 
+#include "proto/limits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,4 +215,17 @@ void setting_print(const struct setting *setting, const struct rec_job_settings 
 		buf_add_str(out, clock_write_span(setting_number(setting, settings), text));
 	else
 		buf_add_str(out, clock_format_utc(setting_number(setting, settings), text));
+}
+
+bool values_grant_good(struct slice text)
+{
+	static const char *const spaces[] = { "def:", "cluster:" };
+
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
+		size_t len = strlen(spaces[i]);
+
+		if (text.len >= len && memcmp(text.data, spaces[i], len) == 0)
+			return text.len - len <= LIMIT_VALUE_KEY_MAX;
+	}
+	return false;
 }

@@ -78,4 +78,7 @@ void setting_set_number(const struct setting *setting, struct rec_job_settings *
 /* Write a value as people do: a text, 5m, 2026-11-18T14:02:30Z. */
 void setting_print(const struct setting *setting, const struct rec_job_settings *settings, struct buf *out);
 
+/* Is this def:PREFIX or cluster:PREFIX, as in kv_read and kv_write? */
+bool values_grant_good(struct slice text);
+
 #endif

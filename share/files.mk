@@ -44,6 +44,7 @@ schema_files = \
 	share/schema/group.json \
 	share/schema/history.json \
 	share/schema/hold.json \
+	share/schema/kv.json \
 	share/schema/lock.json \
 	share/schema/logs.json \
 	share/schema/ls.json \
@@ -138,4 +139,6 @@ decision_files = \
 	share/doc/decisions/0059-label-requirements-are-texts-of-six-forms.md \
 	share/doc/decisions/0061-the-version-before-is-a-list-of-keys.md \
 	share/doc/decisions/0062-patience-is-measured-in-leases.md \
+	share/doc/decisions/0063-values-are-in-memory-and-revisions-count-changes.md \
+	share/doc/decisions/0064-a-job-may-do-with-values-what-its-owner-may.md \
 	share/doc/decisions/0065-values-are-variables-of-the-script.md

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 14;
+PRAGMA user_version = 15;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -322,6 +322,36 @@ CREATE TABLE topic (
 	pool TEXT NOT NULL, -- name of the pool
 	PRIMARY KEY (topic)
 ) STRICT, WITHOUT ROWID;
+
+-- namespaces that have values
+CREATE TABLE value_space (
+	run INTEGER NOT NULL, -- number of the run; 0: none
+	definition TEXT NOT NULL, -- name of the definition; empty: none, so with run 0 the namespace of the cluster
+	owner TEXT NOT NULL, -- of a run: the person who submitted the run
+	compacted INTEGER NOT NULL, -- deletions up to this revision are forgotten
+	PRIMARY KEY (run, definition)
+) STRICT, WITHOUT ROWID;
+
+-- values that jobs and people keep, and the latest deleted keys
+CREATE TABLE value (
+	run INTEGER NOT NULL, -- namespace, as in value_space
+	definition TEXT NOT NULL,
+	name BLOB NOT NULL, -- the key of the value
+	kind INTEGER NOT NULL, -- enum value_kind; 0: the key was deleted
+	version INTEGER NOT NULL, -- revision of the last change of the key; no two changes have the same revision
+	body BLOB NOT NULL, -- the value
+	due_ms INTEGER NOT NULL, -- when the value ends, by the steady clock; 0: never
+	ttl_ms INTEGER NOT NULL, -- for how many milliseconds the value was set; 0: for ever
+	PRIMARY KEY (run, definition, name)
+) STRICT, WITHOUT ROWID;
+
+-- changes of values that had a request key: the latest ones, so that a repeated change is done once
+CREATE TABLE value_request (
+	revision INTEGER PRIMARY KEY, -- revision of the change
+	request BLOB NOT NULL, -- principal (8 bytes little-endian) and request key
+	digest BLOB NOT NULL, -- SHA-256 of the operations
+	answer BLOB NOT NULL -- value_row records, one after the other: the answer
+) STRICT;
 
 -- what a start reads
 CREATE INDEX run_live ON run (run) WHERE ended_ms = 0;

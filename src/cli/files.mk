@@ -47,6 +47,7 @@ cli_sources = \
 	src/cli/commands/cmd_explain.c \
 	src/cli/commands/cmd_graph.c \
 	src/cli/commands/cmd_history.c \
+	src/cli/commands/cmd_kv.c \
 	src/cli/commands/cmd_lock.c \
 	src/cli/commands/cmd_logs.c \
 	src/cli/commands/cmd_look.c \
@@ -95,6 +96,10 @@ cli_sources = \
 	src/cli/commands/explain_groups.h \
 	src/cli/commands/history_merge.c \
 	src/cli/commands/history_merge.h \
+	src/cli/commands/kv.h \
+	src/cli/commands/kv_key.c \
+	src/cli/commands/kv_txn.c \
+	src/cli/commands/kv_watch.c \
 	src/cli/commands/list_fold.c \
 	src/cli/commands/list_fold.h \
 	src/cli/commands/listing.c \

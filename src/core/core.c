@@ -14,6 +14,7 @@
 #include "core/rows/durable.h"
 #include "core/set.h"
 #include "core/time/time.h"
+#include "core/values/values.h"
 
 struct core *core_new(const struct core_config *config)
 {
@@ -90,6 +91,7 @@ void core_free(struct core *core)
 	tenants_free(core);
 	groups_free(core);
 	locks_free(core);
+	values_free(core);
 	tokens_free(core);
 	people_forget(core);
 	mem_free(core->candidates);
@@ -166,6 +168,7 @@ static void asked_step(struct core *core, const struct core_input *input)
 	static uint64_t (*const steps[])(struct core *core, const struct core_input *input) = {
 		[INPUT_SUBMIT] = submit_step, [INPUT_CANCEL] = cancel_step, [INPUT_ACT] = act_step, [INPUT_SET] = set_step,
 		[INPUT_REOPEN] = reopen_step, [INPUT_PRUNE] = prune_step, [INPUT_SHUTDOWN] = shutdown_step,
+		[INPUT_VALUES] = values_step,
 	};
 
 	struct error error;
@@ -194,6 +197,12 @@ void core_step(struct core *core, const struct core_input *input)
 	case INPUT_PRUNE:
 	case INPUT_SHUTDOWN:
 		asked_step(core, input);
+		return;
+	case INPUT_VALUES:
+		if (values_is_act(input))
+			asked_step(core, input);
+		else
+			values_step(core, input);
 		return;
 	case INPUT_PROGRESS:
 		progress_step(core, input);
@@ -238,6 +247,10 @@ static void timer_fire(struct core *core, const struct timer *timer)
 	}
 	if (timer->kind == TIMER_LOCK) {
 		lock_expired(core, timer->id);
+		return;
+	}
+	if (timer->kind == TIMER_VALUE) {
+		value_ended(core, timer->id);
 		return;
 	}
 	if (timer->kind == TIMER_SCHEDULE) {

@@ -46,6 +46,7 @@ enum input_kind {
 	INPUT_REOPEN,                    /* an act on a run that has left memory; brings the run's rows */
 	INPUT_PRUNE,                     /* remove ended runs, a number of rows in each turn; not answered */
 	INPUT_SHUTDOWN,
+	INPUT_VALUES,                    /* read or change values */
 	INPUT_PROGRESS,                  /* a job reports its progress; nothing is stored, and no act is recorded */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* the worker's connection closed */
@@ -164,6 +165,11 @@ struct input_progress {
 	struct slice text;
 };
 
+struct input_values {
+	struct msg_values msg;
+	struct slice own_only;           /* owner to whom the run must belong whose values are changed; empty: any owner */
+};
+
 struct input_shutdown {
 	bool workers;                    /* end the workers, too: send QUIT to each */
 };
@@ -197,6 +203,7 @@ struct core_input {
 		struct input_reopen reopen;
 		struct input_prune prune;
 		struct input_shutdown shutdown;
+		struct input_values values;
 		struct input_progress progress;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;

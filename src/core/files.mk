@@ -113,6 +113,16 @@ core_sources = \
 	src/core/time/steady_clock.c \
 	src/core/time/time.h \
 	src/core/time/timers.c \
+	src/core/values/change.c \
+	src/core/values/end.c \
+	src/core/values/grant.c \
+	src/core/values/internal.h \
+	src/core/values/members.c \
+	src/core/values/repeated.c \
+	src/core/values/request.c \
+	src/core/values/space.c \
+	src/core/values/value_view.c \
+	src/core/values/values.h \
 	src/core/view/explain.c \
 	src/core/view/explain.h \
 	src/core/view/explain_worker.c \

@@ -13,6 +13,7 @@
 #include "core/queue/queue.h"
 #include "core/rows/durable.h"
 #include "core/time/time.h"
+#include "core/values/values.h"
 
 static void mix(uint64_t *hash, uint64_t value)
 {
@@ -154,6 +155,7 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, hash_tenants(core));
 	mix(&hash, groups_hash(core));
 	mix(&hash, locks_hash(core));
+	mix(&hash, values_hash(core));
 	mix(&hash, tokens_hash(core));
 	mix(&hash, schedules_hash(core));
 	mix(&hash, prune_hash(core));
@@ -328,6 +330,7 @@ void core_check(const struct core *core)
 	uint64_t live = 0, jobs = 0, recalls, held;
 
 	CHECK(!core->outbox);
+	values_check(core);
 	for (size_t i = core->runs.head; i < core->runs.count; i++) {
 		const struct run *run = core->runs.at[i].run;
 

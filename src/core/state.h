@@ -15,7 +15,7 @@
 #include "proto/expr.h"
 
 enum timer_kind { TIMER_DUE, TIMER_TIMEOUT, TIMER_WORKER, TIMER_EXPIRY, TIMER_DISPATCH, TIMER_DEADLINE, TIMER_SCHEDULE, TIMER_LOCK,
-		  TIMER_REST, TIMER_ENDING };
+		  TIMER_REST, TIMER_ENDING, TIMER_VALUE };
 
 struct timer {
 	int64_t due_ns;
@@ -184,6 +184,13 @@ struct core {
 	struct map lock_stamps;          /* map from timer stamp to struct lock_hold */
 	uint64_t lock_stamp, lock_holds;
 	uint64_t fences;                 /* fencing numbers given so far */
+	struct name_map value_spaces;    /* map from run number and definition to struct value_space */
+	struct map value_stamps;         /* map from timer stamp to struct value */
+	uint64_t value_stamp, value_bytes;
+	uint64_t revision;               /* number of the latest change of values, with the generation in its upper bits */
+	bool revision_due;               /* the revision must be put at the turn's end */
+	struct name_map value_requests;  /* map from principal and request key to struct value_request */
+	struct value_request *value_request_oldest, *value_request_newest;
 	uint64_t virtual_time;           /* clock of the fair share: virtual time of the latest attempt */
 	uint64_t parked_ready;           /* ready jobs that wait for room at a bound */
 	struct class_order *order;       /* order of classes during placement; else NULL */

@@ -79,6 +79,7 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct demand placing;
 	struct slice_list concurrency;   /* concurrency groups, each NAME or NAME=LIMIT */
 	struct slice_list locks;         /* each NAME or NAME=shared */
+	struct slice_list kv_read, kv_write;     /* values that the job may read, and change: def:PREFIX or cluster:PREFIX */
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no limit */
 	bool group_fail_fast;
 	bool final; /* the job is final: it runs after all other jobs, including those added later */

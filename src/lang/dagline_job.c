@@ -262,6 +262,8 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 		spec->asks = defaults->asks;
 	spec->concurrency = node->concurrency;
 	spec->locks = node->locks;
+	spec->kv_read = node->kv_read;
+	spec->kv_write = node->kv_write;
 	/*
 	 * A job with locks must not run twice at the same time. An explicit mode: retry with locks was refused earlier.
 	 */

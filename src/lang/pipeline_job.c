@@ -252,7 +252,8 @@ static const struct pipe_key job_keys[] = {
 	{ "dir", read_dir }, { "always", read_always }, { "approval", read_approval }, { "kind", read_kind },
 	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
 	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
-	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks }, PIPE_PLACE_KEYS,
+	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks },
+	{ "kv", pipe_read_kv }, PIPE_PLACE_KEYS,
 };
 
 const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "");

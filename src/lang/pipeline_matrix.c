@@ -242,5 +242,7 @@ void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *aren
 			*setting_text(setting, &filled.plain) = fill(matrix, *setting_text(setting, &filled.plain), place, arena);
 	}
 	filled.locks = fill_list(matrix, node->locks, 0, place, arena);
+	filled.kv_read = fill_list(matrix, node->kv_read, 0, place, arena);
+	filled.kv_write = fill_list(matrix, node->kv_write, 0, place, arena);
 	*ret = filled;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys about what jobs and runs share: concurrency groups and locks. */
+/* The keys about what jobs and runs share: concurrency groups, locks and values. */
 #include "lang/pipeline_internal.h"
 
 #include <stdio.h>
 
 #include "base/text.h"
 #include "proto/limits.h"
+#include "proto/spec.h"
 
 /* Read a name. In a matrix it may differ between jobs; then its form is checked only when the job is admitted. */
 static enum err name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
@@ -147,6 +148,40 @@ enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct t
 				 "a job with locks must have mode exclusive or once: with mode retry it could run "
 				 "twice at the same time");
 	return read_items(pipe, value, "locks", LIMIT_JOB_LOCKS_MAX, lock_item, &job->node->locks);
+}
+
+/* ---- values ---- */
+
+/* Read def:PREFIX or cluster:PREFIX. */
+static enum err grant_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	enum err err = pipe_template(pipe, node, "a namespace", (struct slice){ 0 }, ret);
+
+	if (err == ERR_NONE && !values_grant_good(*ret))
+		return pipe_fail(pipe, node, ERR_INVALID, "a namespace of values must be def: or cluster:, or one of them with the beginning "
+			"of keys, such as cluster:builds/");
+	return err;
+}
+
+static enum err read_kv_read(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_list(pipe, value, "read", LIMIT_VALUE_GRANTS_MAX, grant_item, &job->node->kv_read);
+}
+
+static enum err read_kv_write(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_list(pipe, value, "write", LIMIT_VALUE_GRANTS_MAX, grant_item, &job->node->kv_write);
+}
+
+static const struct pipe_key kv_keys[] = {
+	{ "read", read_kv_read }, { "write", read_kv_write },
+};
+
+const struct pipe_section pipe_section_kv = PIPE_SECTION("kv", kv_keys, "kv.");
+
+enum err pipe_read_kv(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_map(pipe, value, &pipe_section_kv, job);
 }
 
 /* ---- keys of the pipeline ---- */

@@ -346,6 +346,18 @@ static void write_pairs(struct writer *writer, const char *key, struct slice_lis
 	writer->indent -= 2;
 }
 
+static void write_kv(struct writer *writer, const struct rec_job_spec *job)
+{
+	if (job->kv_read.n == 0 && job->kv_write.n == 0)
+		return;
+	write_map(writer, "kv");
+	if (job->kv_read.n > 0)
+		write_words(writer, "read", job->kv_read);
+	if (job->kv_write.n > 0)
+		write_words(writer, "write", job->kv_write);
+	writer->indent -= 2;
+}
+
 static void write_loop(struct writer *writer, const struct rec_job_spec *job)
 {
 	if (job->loop_max == 0)
@@ -382,4 +394,5 @@ void write_job(struct writer *writer, const struct rec_job_spec *job)
 	write_place(writer, job);
 	write_pairs(writer, "concurrency", job->concurrency, "group", "max_jobs");
 	write_pairs(writer, "locks", job->locks, "name", "mode");
+	write_kv(writer, job);
 }

@@ -19,6 +19,7 @@ frame_handler on_hello, on_inventory;
 frame_handler on_backup;
 frame_handler on_relay;
 frame_handler on_prune;
+frame_handler on_values, on_values_watch;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
 /* store_room.c: how much disk space a request needs in the store */
@@ -33,6 +34,12 @@ enum room_need {
 enum err room_check(struct master *master, enum room_need need, struct error *error);
 /* If there is no room, refuse the request, tell why, and return true. */
 bool room_refuse(const struct incoming_frame *in, uint64_t id, enum room_need need);
+
+/*
+ * Refuse the verb of an act, or the kind of an object, for which this connection's roles give no right. Otherwise set
+ * *ret_own_only to the user whose runs alone it may change, or to nothing.
+ */
+bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only);
 
 /*
  * May the job behind this connection make this request now? If not, the refusal is sent here and *ret_refused is set.

@@ -27,11 +27,7 @@ static bool name_too_long(struct slice job, struct error *error)
 	return true;
 }
 
-/*
- * Refuse the verb of an act, or the kind of an object, for which this connection's roles give no right. Otherwise set
- * *ret_own_only to the user whose runs alone it may change, or to nothing.
- */
-static bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only)
+bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only)
 {
 	const struct peer_session *session = in->session;
 	enum allowance allowance = right_to(op, subject, session->roles);
@@ -234,7 +230,7 @@ static enum err on_unsubscribe(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	ok = (struct msg_ok){ .id = msg.id };
-	if (publish_unsubscribe(in->session, msg.id)) {
+	if (publish_unsubscribe(in->session, msg.id) || watches_end(in->session, msg.id)) {
 		session_send(in->session, OP_OK, &ok);
 	} else {
 		error_set(&error, ERR_NOT_FOUND, "there is no subscription %llu on this connection", (unsigned long long)msg.id);
@@ -488,6 +484,8 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_UNSUBSCRIBE] = on_unsubscribe,
 	[OP_LOG_READ] = on_log_read,
 	[OP_PROGRESS] = on_progress,
+	[OP_VALUES] = on_values,
+	[OP_VALUES_WATCH] = on_values_watch,
 	[OP_SHUTDOWN] = on_shutdown,
 	[OP_BACKUP] = on_backup,
 	[OP_PRUNE] = on_prune,

@@ -87,7 +87,8 @@ master_sources = \
 	src/master/turn.c \
 	src/master/upload.c \
 	src/master/upload.h \
-	src/master/uploads.c
+	src/master/uploads.c \
+	src/master/values.c
 
 master_other = \
 	src/master/README.md

@@ -258,6 +258,7 @@ struct master {
 	size_t awaited;                  /* number of turns in commits that clients wait for */
 	struct master_turn *pool;
 	struct publisher *publisher;
+	struct watch *watches;           /* watches of values */
 	struct relay *relays;            /* relayed connections of jobs */
 	struct pruner *pruner;
 	struct arena scratch;            /* memory of the turn that is being decided */
@@ -532,6 +533,12 @@ uint64_t recent_mark(const struct recent *recent, uint64_t turn);
 bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);
 /* Walk through the changes after that turn, newest first; *back begins at 0. NULL: no more. */
 const struct changed *recent_before(const struct recent *recent, uint64_t turn, size_t *back);
+
+/* values.c */
+bool watches_end(struct peer_session *session, uint64_t id);
+void watches_forget(struct master *master, uint64_t conn);
+void watches_flush(struct master *master, struct master_turn *turn);
+void watches_free(struct master *master);
 
 /* publish.c, publish_delta.c */
 struct publisher *publisher_new(const struct master_options *options);

@@ -246,6 +246,7 @@ static void finish(struct master *master)
 	history_free(master);
 	turn_pool_free(master);
 	publisher_free(master->publisher);
+	watches_free(master);
 	pruner_free(master->pruner);
 	arena_free(&master->scratch);
 	if (master->loop) {

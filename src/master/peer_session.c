@@ -223,6 +223,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 				 why ? why->text : "");
 	map_remove(&master->sessions, session->id);
 	publish_forget(master, session->id);
+	watches_forget(master, session->id);
 	relay_forget(master, session->id);
 	session_free(session);
 	if (master->end_wanted)

@@ -108,6 +108,8 @@ static const void *whole_message(const struct outgoing *out)
 		return &out->error;
 	case OP_OK:
 		return &out->ok;
+	case OP_VALUED:
+		return &out->valued;
 	case OP_WELCOME:
 		return &out->welcome;
 	case OP_HEARTBEAT:

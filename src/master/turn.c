@@ -210,6 +210,7 @@ static void decide(struct master *master, struct master_turn *turn)
 	publish_ask(master);
 	line_run(master, turn);
 	publish_flush(master, turn);
+	watches_flush(master, turn);
 }
 
 static void commit(struct master *master, struct master_turn *turn)

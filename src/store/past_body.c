@@ -13,7 +13,7 @@
 bool past_covers(enum row_table table)
 {
 	return table != TABLE_event && table != TABLE_act && table != TABLE_change && table != TABLE_pruned_run &&
-	       table != TABLE_attempt;
+	       table != TABLE_attempt && table != TABLE_value_space && table != TABLE_value && table != TABLE_value_request;
 }
 
 static void add_number(struct buf *out, uint64_t value)

@@ -53,6 +53,9 @@ static const struct {
 	{ TABLE_token, "FROM token" },
 	{ TABLE_pool_provides, "FROM pool_provides ORDER BY pool" },
 	{ TABLE_topic, "FROM topic" },
+	{ TABLE_value_space, "FROM value_space" },
+	{ TABLE_value, "FROM value" },
+	{ TABLE_value_request, "FROM value_request" },
 };
 
 /* Parameters: ?1 run, ?2 from, ?3 limit. */

@@ -160,6 +160,7 @@ submits() {
 	yes true | head -n 100000 | "$titan" run --lines >/dev/null
 	read -r name number unit < <("$build/tests/bench/bench_noop" 100000)
 	figure "$name" "$number" "$unit"
+	while read -r name number unit; do figure "$name" "$number" "$unit"; done < <("$build/tests/bench/bench_kv" "$seconds")
 	stop
 	wait 2>/dev/null || true
 	rm -rf "$TITAN_STATE"

@@ -7,6 +7,7 @@ bench_programs = \
 	tests/bench/bench_core \
 	tests/bench/bench_crowd \
 	tests/bench/bench_keeper \
+	tests/bench/bench_kv \
 	tests/bench/bench_limits \
 	tests/bench/bench_noop \
 	tests/bench/bench_store \
@@ -28,6 +29,9 @@ tests_bench_bench_crowd_LDADD = $(all_libs)
 
 tests_bench_bench_keeper_SOURCES = tests/bench/bench_keeper.c
 tests_bench_bench_keeper_LDADD = $(all_libs)
+
+tests_bench_bench_kv_SOURCES = tests/bench/bench_kv.c
+tests_bench_bench_kv_LDADD = $(all_libs)
 
 tests_bench_bench_limits_SOURCES = tests/bench/bench_limits.c
 tests_bench_bench_limits_LDADD = $(all_libs)

@@ -84,6 +84,11 @@ clean people 'a decision for people' titan show 1/gate
 clean - 'a lock with a reason' titan lock take door -m "$evil" --ttl 1h
 clean json 'locks in JSON' titan --json lock ls
 clean people 'locks for people' titan lock ls
+clean - 'a value' titan kv set "cluster:$evil" "$evil"
+clean people 'keys for people' titan kv ls
+clean json 'keys in JSON' titan --json kv ls
+clean json 'a value in JSON' titan --json kv get "cluster:$evil"
+clean people 'changes of values' titan kv watch --from 0 --limit 1
 for command in ls status 'worker ls' 'dlq ls' 'lock ls' 'group ls' 'tenant ls' 'schedule ls' 'pool ls' approvals metrics history 'events --from 0' \
 	"show $evil_job" "explain $evil_job/bad" 'watch 1' 'wait 1'; do
 	# shellcheck disable=SC2086

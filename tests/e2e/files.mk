@@ -67,6 +67,8 @@ e2e_tests = \
 	tests/e2e/interrupted.sh \
 	tests/e2e/json.sh \
 	tests/e2e/kill-master.sh \
+	tests/e2e/kv-jobs.sh \
+	tests/e2e/kv.sh \
 	tests/e2e/labels.sh \
 	tests/e2e/late.sh \
 	tests/e2e/lists.sh \

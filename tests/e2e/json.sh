@@ -108,6 +108,14 @@ fits schedule "removed" schedule rm nightly
 fits lock "lock take" lock take prod -m "by hand" --ttl 1h
 fits lock "locks" lock ls
 fits lock "lock drop" lock drop prod
+fits kv "kv set" kv set cluster:colour blue
+fits kv "kv incr" kv incr cluster:count 3
+fits kv "kv sadd" kv sadd cluster:hosts one
+fits kv "kv get" kv get cluster:colour
+fits kv "a set" kv get cluster:hosts
+fits kv "keys" kv ls
+fits kv "members" kv smembers cluster:hosts
+fits_lines kv "a watch" kv watch --from 0 --limit 2
 fits group "group set" group set db --max 2
 fits group "groups" group ls
 fits group "group rm" group rm db

@@ -119,6 +119,7 @@ unit_programs = \
 	tests/unit/test_core_token \
 	tests/unit/test_core_topic \
 	tests/unit/test_core_unknown \
+	tests/unit/test_core_values \
 	tests/unit/test_core_view \
 	tests/unit/test_core_view_people \
 	tests/unit/test_core_watch \
@@ -574,6 +575,9 @@ tests_unit_test_core_topic_LDADD = $(core_libs)
 
 tests_unit_test_core_unknown_SOURCES = tests/unit/test_core_unknown.c
 tests_unit_test_core_unknown_LDADD = $(core_libs)
+
+tests_unit_test_core_values_SOURCES = tests/unit/test_core_values.c
+tests_unit_test_core_values_LDADD = $(core_libs)
 
 tests_unit_test_core_view_SOURCES = tests/unit/test_core_view.c
 tests_unit_test_core_view_LDADD = $(core_libs)

@@ -19,6 +19,7 @@ static const struct {
 	{ OP_SET, OBJECT_POOL, "---yy-" },  { OP_SET, OBJECT_TOPIC, "---yy-" },  { OP_SET, OBJECT_TENANT, "---yy-" }, { OP_SET, OBJECT_GROUP, "---yy-" },
 	{ OP_SET, OBJECT_LOCK, "---yy-" },  { OP_SET, OBJECT_SCHEDULE, "-o-yy-" },
 	{ OP_SET, OBJECT_TOKEN, "----y-" },
+	{ OP_VALUES, SPACE_RUN, "-o-yy-" }, { OP_VALUES, SPACE_DEFINITION, "---yy-" }, { OP_VALUES, SPACE_CLUSTER, "---yy-" },
 	/* What doesn't exist. */
 	{ OP_ACT, 0, "----y-" }, { OP_ACT, 999, "----y-" }, { OP_SET, 999, "----y-" },
 };

@@ -58,6 +58,8 @@ static const struct column detail_columns[] = {
 	{ "placing", "placing", false },
 	{ "concurrency", "groups", false },
 	{ "locks", "locks", false },
+	{ "kv_read", "reads values", false },
+	{ "kv_write", "changes values", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
 	{ "give_up", "leaves the queue", false },
@@ -110,6 +112,8 @@ static void add_wants(struct records *records, const struct rec_job_row *job)
 	records_texts(records, job->placing);
 	records_texts(records, job->concurrency);
 	records_texts(records, job->locks);
+	records_texts(records, job->kv_read);
+	records_texts(records, job->kv_write);
 }
 
 /* Text such as "pass 3/10, until code == 3, 5s apart". */

@@ -15,6 +15,7 @@
 #include "core/place/place.h"
 #include "core/queue/queue.h"
 #include "core/time/time.h"
+#include "core/values/values.h"
 
 /* words_act_verb, words_set_verb and so on: the names of all enums; only a few are used here. */
 #define ENUM(name, text) static const char *const words_##name[] __attribute__((unused)) = {
@@ -85,6 +86,8 @@ void act_words(const struct core_input *input, struct buf *verb, struct act_word
 		ret->reason = act->text;
 	if (act)
 		ADD_WORD(verb, words_act_verb, act->verb);
+	else if (input->kind == INPUT_VALUES)
+		ADD_WORD(verb, words_value_verb, input->values.msg.ops.n == 1 ? input->values.msg.ops.at[0].verb : VALUES_SET);
 	else if (input->kind == INPUT_SET)
 		ADD_WORD(verb, words_set_verb, set->verb);
 	else
@@ -114,6 +117,8 @@ void act_target_words(const struct core_input *input, uint64_t run, struct buf *
 		ADD_WORD(out, words_object_kind, input->set.set.kind);
 		buf_add_byte(out, ' ');
 		add_slice(out, input->set.set.name);
+	} else if (input->kind == INPUT_VALUES) {
+		values_target_words(input, out);
 	} else if (run == 0) {
 		buf_add_str(out, input->kind == INPUT_PRUNE ? "ended runs" : "master");
 	} else if (job.len == 0) {
@@ -335,6 +340,9 @@ void act_state_words(struct core *core, const struct core_input *input, uint64_t
 		return;
 	case INPUT_SET:
 		object_words(core, &input->set, out);
+		return;
+	case INPUT_VALUES:
+		values_state_words(core, input, out);
 		return;
 	case INPUT_CANCEL:
 	case INPUT_ACT:

@@ -406,6 +406,21 @@ static enum err spec_check_groups(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_kv(const struct spec_check *check)
+{
+	const struct slice_list lists[] = { check->spec->kv_read, check->spec->kv_write };
+
+	for (size_t list = 0; list < 2; list++) {
+		if (lists[list].n > LIMIT_VALUE_GRANTS_MAX)
+			return spec_refused(check, ERR_TOO_LARGE, list ? "kv_write" : "kv_read", "too many");
+		for (size_t i = 0; i < lists[list].n; i++)
+			if (!values_grant_good(lists[list].at[i]))
+				return spec_refused(check, ERR_INVALID, list ? "kv_write" : "kv_read",
+						    "each must be def:PREFIX or cluster:PREFIX");
+	}
+	return ERR_NONE;
+}
+
 static enum err spec_check_locks(const struct spec_check *check)
 {
 	const struct slice_list *texts = &check->spec->locks;
@@ -462,6 +477,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_groups(&check);
 	if (err == ERR_NONE)
 		err = spec_check_locks(&check);
+	if (err == ERR_NONE)
+		err = spec_check_kv(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
 	if (err == ERR_NONE)

@@ -45,6 +45,8 @@ void pushbacks_free(struct core *core);
 /* principals.c: all people who may decide */
 void people_know(struct core *core, const struct core_config *config);
 void people_forget(struct core *core);
+/* All roles that the person has now: as the owner of the master, by configuration, or by a token that hasn't expired. */
+role_set person_roles(const struct core *core, struct slice name);
 /*
  * Could a person other than this one approve a gate now: a live principal with the role, whom the gate names or who
  * needn't be named? Adds up to three of their names to out, as "anna, bert or cid"; out may be NULL.

@@ -63,3 +63,17 @@ bool others_may_approve(const struct core *core, const struct rec_job_spec *spec
 	}
 	return others.count > 0;
 }
+
+role_set person_roles(const struct core *core, struct slice name)
+{
+	role_set all = slice_eq(slice_str(core->owner), name) || core->owner[0] == '\0' ? ROLE_BIT(ADMIN) : 0, roles;
+	struct slice other;
+
+	for (size_t i = 0; i < core->people_count; i++)
+		if (slice_eq(core->people[i].name, name))
+			all |= core->people[i].roles;
+	for (size_t at = 0; (at = token_live_after(core, at, &other, &roles)) != 0;)
+		if (slice_eq(other, name))
+			all |= roles;
+	return all;
+}

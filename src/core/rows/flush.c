@@ -11,6 +11,7 @@
 #include "core/queue/queue.h"
 #include "core/rows/internal.h"
 #include "core/time/time.h"
+#include "core/values/values.h"
 
 static struct slice counts_bytes(struct core *core, const struct run *run)
 {
@@ -165,6 +166,7 @@ void turn_flush(struct core *core)
 	workers_flush(core);
 	counters_flush(core);
 	ended_sums_flush(core);
+	values_flush(core);
 	pruned_flush(core);
 	events_flush(core);
 	/* A turn without rows isn't committed; after a restart its number may be used again. */

@@ -15,6 +15,7 @@
 #include "core/queue/queue.h"
 #include "core/rows/internal.h"
 #include "core/time/time.h"
+#include "core/values/values.h"
 
 static enum err load_meta(struct core *core, const struct row_meta *row, struct error *error)
 {
@@ -24,7 +25,7 @@ static enum err load_meta(struct core *core, const struct row_meta *row, struct 
 	} counters[] = {
 		{ "generation", &core->generation }, { "boot", &core->boot }, { "next_run", &core->next_run },
 		{ "next_job", &core->next_job }, { "next_worker", &core->next_worker },
-		{ "turn", &core->turn }, { PLANTED(lock_fence_forgotten) ? "" : "fences", &core->fences }, { "acts", &core->acts.count },
+		{ "turn", &core->turn }, { "revision", &core->revision }, { PLANTED(lock_fence_forgotten) ? "" : "fences", &core->fences }, { "acts", &core->acts.count },
 	};
 
 	const struct {
@@ -246,6 +247,12 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_act(core, &row->act, error);
 	case TABLE_token:
 		return load_token(core, &row->token, error);
+	case TABLE_value_space:
+		return load_value_space(core, &row->value_space, error);
+	case TABLE_value:
+		return load_value(core, &row->value, error);
+	case TABLE_value_request:
+		return load_value_request(core, &row->value_request, error);
 	case TABLE_dead:
 	case TABLE_attempt:
 	case TABLE_event:
@@ -288,6 +295,7 @@ enum err core_load_end(struct core *core, struct now now, struct outbox *outbox,
 		core->outbox = NULL;
 		return TRUST(error, "stored owners of a lock exclude each other");
 	}
+	values_resume(core);
 	for (size_t i = 0; i < core->worker_count && (core->boot < 2 || !PLANTED(no_grace_after_boot)); i++)
 		worker_wait(core, core->workers[i]);
 	if (first)

@@ -21,6 +21,8 @@ struct outgoing {
 		struct msg_accepted accepted;
 		struct msg_error error;
 		struct msg_ok ok;
+		/* its slices are valid until the outbox is cleared */
+		struct msg_valued valued;
 		struct msg_welcome welcome;
 		struct msg_heartbeat heartbeat;
 		struct msg_quit quit;

@@ -15,6 +15,7 @@
 #include "core/graph/graph.h"
 #include "core/rows/internal.h"
 #include "core/time/time.h"
+#include "core/values/values.h"
 #include "core/view/view.h"
 
 #define PART_ROWS 20                     /* jobs whose specifications cost as much as one row */
@@ -297,7 +298,7 @@ static void run_prune(struct core *core, const struct row_run *run, const struct
 		ended_sums_run_pruned(core, run);
 		facts_put(core, run, prune->person);
 		happened(core, HAPPENED_RUN_PRUNED, (uint64_t)run->run, run->name, 0);
-		room_take(room, 4 + keys_forget(core, (uint64_t)run->run));
+		room_take(room, 4 + keys_forget(core, (uint64_t)run->run) + values_forget_run(core, (uint64_t)run->run));
 		pruned_add(core, (uint64_t)run->run);
 		ranges_take(pruning, run, parts, count);
 		pruning_go_on(core, pruning, room);

@@ -80,6 +80,8 @@ static inline const int64_t *row_number(const struct row *row)
 		return &row->change.turn;
 	case TABLE_pruned_run:
 		return &row->pruned_run.run;
+	case TABLE_value:
+		return &row->value.run;
 	default:
 		return NULL;
 	}

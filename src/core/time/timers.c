@@ -27,6 +27,8 @@ bool timer_valid(const struct core *core, const struct timer *timer)
 	}
 	if (timer->kind == TIMER_LOCK)
 		return map_get(&core->lock_stamps, timer->id) != NULL;
+	if (timer->kind == TIMER_VALUE)
+		return map_get(&core->value_stamps, timer->id) != NULL;
 	if (timer->kind == TIMER_SCHEDULE)
 		return schedule_by_stamp(core, timer->id) != NULL;
 	if (timer->kind == TIMER_EXPIRY) {

@@ -478,6 +478,8 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->placing = placing_texts(spec, arena);
 		row->concurrency = spec->concurrency;
 		row->locks = spec->locks;
+		row->kv_read = spec->kv_read;
+		row->kv_write = spec->kv_write;
 		row->loop_delay_ms = spec->loop_delay_ms;
 	}
 }

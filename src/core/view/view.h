@@ -131,6 +131,23 @@ bool view_token_find(const struct core *core, struct slice id, struct token_view
 /* Return a number that changes whenever a token is added, replaced or removed. */
 uint64_t view_tokens_changed(const struct core *core);
 
+/* The revision of the latest change of values. */
+uint64_t view_revision(const struct core *core);
+/* Does any operation of the request change something? */
+bool values_change(const struct msg_values *msg);
+/* May the job behind the caller (0: a person, whom the master has checked) watch these values, and of which namespace are they? */
+enum err view_values_watched(struct core *core, const struct caller *caller, const struct msg_values_watch *msg, uint64_t *ret_run,
+			     struct slice *ret_definition, struct error *error);
+/* The owner of a run that has values, also of one that has left memory. */
+bool view_values_owner(const struct core *core, uint64_t run, struct slice *ret_owner);
+/*
+ * List the keys that changed after a revision (0: all that exist), in the order of their versions, at most `most`, which is at
+ * least 2 * LIMIT_VALUE_OPS_MAX; without those whose deletion is not after `began`. Values point into core. False: nothing
+ * to tell but the revision.
+ */
+bool view_values_after(const struct core *core, uint64_t run, struct slice definition, struct slice prefix, uint64_t revision,
+		       uint64_t began, size_t most, struct arena *arena, struct msg_values_changed *ret);
+
 /*
  * view_sight.c: for a master that shows people only some runs. Get the owner of a run or schedule. False: the run isn't
  * in memory, or the schedule doesn't exist.
