@@ -82,12 +82,14 @@ enum err on_values(struct incoming_frame *in)
 	if (err != ERR_NONE)
 		return err;
 	writes = values_change(&msg);
-	if (is_then(in->master, &error) || (!writes && reads_refused(in->session, msg.space, msg.run, &error))) {
+	if (writes && in->session->caller.job == 0 && right_refuse(in, msg.id, OP_VALUES, msg.space, &own_only))
+		return ERR_NONE;
+	/* To change the values of a run one must see it: a hidden run is no run. */
+	if (is_then(in->master, &error) ||
+	    ((!writes || msg.space == SPACE_RUN) && reads_refused(in->session, msg.space, msg.run, &error))) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
-	if (writes && in->session->caller.job == 0 && right_refuse(in, msg.id, OP_VALUES, msg.space, &own_only))
-		return ERR_NONE;
 	if (room_refuse(in, msg.id, writes ? ROOM_FOR_ACT : ROOM_FOR_ANSWER))
 		return ERR_NONE;
 	ops_keep(in, &msg);

@@ -159,6 +159,16 @@ static void set_out(struct rig *rig, uint64_t kind)
 }
 
 /* Every verb in rights.def is something that people do: a new verb fails here until it leaves an act. */
+static void values_out(struct rig *rig, uint64_t space)
+{
+	struct core_input input = { .kind = INPUT_VALUES, .conn = 1000000, .request = ++rig->request };
+	struct rec_value_op op = { .verb = VALUES_SET, .key = slice_str("k"), .value = slice_str("v") };
+
+	input.values.msg = (struct msg_values){ .space = space, .definition = slice_str("x"), .ops = { &op, 1 } };
+	rig_by(&input, "ana", 1);
+	rig_step(rig, &input);
+}
+
 TEST every_verb_of_the_rights_is_an_act(void)
 {
 	static const struct {
@@ -186,16 +196,25 @@ TEST every_verb_of_the_rights_is_an_act(void)
 		{ OP_SET, OBJECT_SCHEDULE, "pause schedule x: active, 0 3 * * *, of ana -> paused, 0 3 * * *, of ana" },
 		{ OP_SET, OBJECT_TOKEN, "put token x:  -> bert, approver" },
 		{ OP_SET, OBJECT_TOPIC, "put topic x:  -> pool gpu" },
+		{ OP_VALUES, SPACE_RUN, NULL },  /* jobs and people change too many of these: decision 0064 */
+		{ OP_VALUES, SPACE_DEFINITION, "set value def/x:k:  -> revision 1, 1 bytes" },
+		{ OP_VALUES, SPACE_CLUSTER, "set value cluster:k:  -> revision 1, 1 bytes" },
 	};
 
 	ASSERT_EQ(right_count, sizeof(expected) / sizeof(expected[0]));
 	for (size_t i = 0; i < right_count; i++) {
-		struct rig *rig = rig_new();
+		struct rig *rig;
+
+		if (!expected[i].said)
+			continue;
+		rig = rig_new();
 
 		ASSERT_EQ(right_table[i].op, expected[i].op);
 		ASSERT_EQm(right_table[i].subject, right_table[i].number, expected[i].subject);
 		if (expected[i].op == OP_ACT)
 			act_out(rig, (enum act_verb)expected[i].subject);
+		else if (expected[i].op == OP_VALUES)
+			values_out(rig, expected[i].subject);
 		else
 			set_out(rig, expected[i].subject);
 		ASSERT_EQm(right_table[i].subject, 0, rig->errors);

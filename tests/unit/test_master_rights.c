@@ -43,7 +43,7 @@ static enum err answer(struct peer *peer)
 	struct msg_error msg;
 
 	while (peer_frame(peer, &frame)) {
-		if (frame.opcode == OP_OK)
+		if (frame.opcode == OP_OK || frame.opcode == OP_VALUED)
 			return ERR_NONE;
 		if (frame.opcode == OP_ERROR && message_decode(OP_ERROR, frame.body, &peer->arena, &msg, NULL) == ERR_NONE)
 			return (enum err)msg.code;
@@ -65,6 +65,21 @@ static enum err set(struct peer *peer, enum object_kind kind)
 	return peer_send(peer, OP_SET, &msg) ? answer(peer) : ERR_FRAME;
 }
 
+static enum err change_value(struct peer *peer, enum space_kind space)
+{
+	struct rec_value_op op = { .verb = VALUES_SET, .key = slice_str("a"), .value = slice_str("b") };
+	struct msg_values msg = { .id = ++peer->last_id, .space = space, .run = 1, .definition = slice_str("any"), .ops = { &op, 1 } };
+
+	return peer_send(peer, OP_VALUES, &msg) ? answer(peer) : ERR_FRAME;
+}
+
+static enum err use_right(struct peer *peer, const struct right *right)
+{
+	if (right->op == OP_VALUES)
+		return change_value(peer, (enum space_kind)right->number);
+	return right->op == OP_ACT ? act(peer, (enum act_verb)right->number, 1) : set(peer, (enum object_kind)right->number);
+}
+
 /*
  * Run 1 belongs to somebody else. If the right is there, an act may still fail for another reason, which isn't checked
  * here.
@@ -84,13 +99,12 @@ TEST every_right_is_obeyed(void)
 		ASSERT_EQ_FMT((unsigned)role, (unsigned)welcome.role, "%u");
 		for (size_t i = 0; i < right_count; i++) {
 			const struct right *right = &right_table[i];
-			enum err err = right->op == OP_ACT ? act(&peer, (enum act_verb)right->number, 1)
-							    : set(&peer, (enum object_kind)right->number);
+			enum err err = use_right(&peer, right);
 			enum allowance allowance = right_to(right->op, right->number, 1u << role);
 
 			ASSERT_EQm(right->subject, allowance == ALLOWED_NOT, err == ERR_DENIED);
 			/* A person who may act only on their own runs doesn't learn that another's run exists. */
-			if (right->op == OP_ACT && allowance == ALLOWED_OWN)
+			if (right->op != OP_SET && allowance == ALLOWED_OWN)
 				ASSERT_EQm(right->subject, ERR_NOT_FOUND, err);
 		}
 		peer_close(&peer);
