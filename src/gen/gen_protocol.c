@@ -119,7 +119,7 @@ static void subject(const char *name, struct buf *out)
 
 void gen_rights(struct buf *out)
 {
-	buf_add_str(out, ".Bl -column ACT-reinstate operator,-admin submitter\n"
+	buf_add_str(out, ".Bl -column VALUES-definition operator,-admin submitter\n"
 			 ".It Sy What Ta Sy Roles Ta Sy Own\n");
 	for (size_t i = 0; i < right_count; i++) {
 		buf_addf(out, ".It %s ", message_shape(right_table[i].op)->name);
