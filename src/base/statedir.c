@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +231,23 @@ int statedir_listen_in(const char *dir, const char *name, int *ret_fd)
 	}
 	close(dir_fd);
 	return result;
+}
+
+void statedir_past_key(uint64_t turn, int64_t wall_ms, char ret_key[STATEDIR_KEY_SIZE])
+{
+	if (turn > 0)
+		snprintf(ret_key, STATEDIR_KEY_SIZE, "turn-%" PRIu64, turn);
+	else
+		snprintf(ret_key, STATEDIR_KEY_SIZE, "%" PRId64, wall_ms);
+}
+
+int statedir_past(const struct statedir *statedir, const char *key, struct statedir *ret)
+{
+	int len;
+
+	memcpy(ret->cluster, statedir->cluster, sizeof(ret->cluster));
+	len = snprintf(ret->dir, sizeof(ret->dir), "%s/past/%s/%s", statedir->dir, key, statedir->cluster);
+	return len > 0 && (size_t)len < sizeof(ret->dir) ? 0 : -ENAMETOOLONG;
 }
 
 int statedir_socket_connect(const struct statedir *statedir, int *ret_fd)

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct statedir {
 	char dir[PATH_MAX];              /* absolute path of the cluster's directory, such as .../default */
@@ -30,6 +31,13 @@ int statedir_make(const struct statedir *statedir);
  * away. They can't put another in its place, because one of theirs would be refused.
  */
 bool statedir_is_exposed(const struct statedir *statedir, char ret_above[PATH_MAX]);
+/*
+ * The directory of the master that shows an earlier time of the cluster: past/KEY/CLUSTER in the cluster's own. The key is
+ * turn-N, or the time in UTC milliseconds if turn is 0.
+ */
+#define STATEDIR_KEY_SIZE 40
+void statedir_past_key(uint64_t turn, int64_t wall_ms, char ret_key[STATEDIR_KEY_SIZE]);
+int statedir_past(const struct statedir *statedir, const char *key, struct statedir *ret);       /* 0 or -ENAMETOOLONG */
 /*
  * Return a path in the directory: "titan.sock", "titan.db", "logs", "worker/NAME". Stops the program if it is
  * longer than PATH_MAX.

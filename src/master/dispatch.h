@@ -17,6 +17,7 @@ typedef enum err frame_handler(struct incoming_frame *in);
 
 frame_handler on_hello, on_inventory;
 frame_handler on_backup;
+frame_handler on_moment;
 frame_handler on_relay;
 frame_handler on_prune;
 frame_handler on_values, on_values_watch;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "master/dispatch.h"
 #include "master/logs.h"
+#include "master/moments.h"
 #include "master/remote.h"
 #include "master/sight.h"
 
@@ -488,6 +489,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_VALUES_WATCH] = on_values_watch,
 	[OP_SHUTDOWN] = on_shutdown,
 	[OP_BACKUP] = on_backup,
+	[OP_MOMENT] = on_moment,
 	[OP_PRUNE] = on_prune,
 	[OP_HEARTBEAT] = on_heartbeat,
 	[OP_STARTED] = on_started,
@@ -553,6 +555,8 @@ enum err dispatch_frame(struct peer_session *session, const struct frame *frame,
 	if (!handlers[op])
 		return error_set(error, ERR_NOT_EXPECTED, "%s may not be sent to a master", shape->name);
 	err = session->caller.job != 0 ? scope_check(&in, op, &refused) : ERR_NONE;
+	if (err == ERR_NONE && !refused && session->past)
+		return moments_pass_on(&in, frame);
 	if (err == ERR_NONE && !refused && !rate_refuses(&in, op))
 		err = handlers[op](&in);
 	if (err == ERR_NONE && in.master->inbox.bytes > INBOX_BYTES_MAX) {

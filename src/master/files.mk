@@ -51,6 +51,9 @@ master_sources = \
 	src/master/master.h \
 	src/master/master_loop.c \
 	src/master/measures.c \
+	src/master/moment_relay.c \
+	src/master/moments.c \
+	src/master/moments.h \
 	src/master/peer_hello.c \
 	src/master/peer_session.c \
 	src/master/pruner.c \

@@ -100,6 +100,9 @@ struct peer_session {
 	unsigned still_ticks;            /* number of checks since the peer last read a considerable amount */
 	size_t log_reads;                /* number of unanswered log reads */
 	struct peer_session *pending_prev, *pending_next;     /* neighbours in the list of those that haven't sent HELLO */
+	struct moment_relay *past;       /* the connection to the master of an earlier time that answers; NULL: the present answers */
+	/* In a master that shows an earlier time: for whom its asker asks. NULL: for the owner, who sees everything. */
+	const struct shown_to *shown_to;
 	struct ev_timer hello_timer;
 	struct arena hello_arena;        /* memory of hello and held until the inventory is complete */
 	struct input_hello hello;
@@ -155,10 +158,18 @@ struct query_filter {                    /* which rows a query about history wan
 	uint8_t by[LIMIT_NAME_MAX_LEN], verb[LIMIT_NAME_MAX_LEN];
 };
 
+struct shown_to {                        /* what a person may see of an earlier time (then.c) */
+	struct shown_to *next;
+	bool all;
+	size_t count;
+	uint64_t runs[];                 /* runs of others */
+};
+
 struct sight {                           /* which runs the sender of a query may see (sight.h) */
 	const struct core *core;
 	bool all;                        /* all runs */
 	bool decides;                    /* the asker also sees the runs in which it decides */
+	const struct shown_to *shown_to; /* of an earlier time: the runs of others that it sees; NULL: this is the present */
 	char name[LIMIT_NAME_MAX_LEN + 1];       /* name of the asker's principal */
 	uint64_t run;                    /* number of a run that the asker was found to see, in memory or not */
 };
@@ -209,6 +220,7 @@ struct master {
 	struct ev_timer then_timer;
 	unsigned then_idle;
 	uint64_t then_turn;
+	struct shown_to *then_shown;     /* all lists that askers have had */
 	struct ev_async store_wake, logs_wake;
 	struct ev_check woken;
 	struct ev_prepare about_to_sleep;
@@ -260,6 +272,8 @@ struct master {
 	struct publisher *publisher;
 	struct watch *watches;           /* watches of values */
 	struct relay *relays;            /* relayed connections of jobs */
+	struct moments *moments;         /* earlier times that clients asked for; NULL: none so far */
+	struct moment_relay *moment_relays;
 	struct pruner *pruner;
 	struct arena scratch;            /* memory of the turn that is being decided */
 	struct {
@@ -286,6 +300,9 @@ void master_end(struct master *master, const char *why); /* finish what the mast
 
 /* then.c: a master that shows an earlier time */
 void then_begin(struct master *master);
+/* Note for whom the client asks. ERR_BUSY: too many different people ask. */
+enum err then_asks_for(struct peer_session *session, const struct msg_hello *msg, struct error *error);
+void then_free(struct master *master);
 
 /* master_loop.c */
 void loop_init(struct master *master);

@@ -22,6 +22,7 @@
 #include "master/internal.h"
 #include "master/logs.h"
 #include "master/bridges.h"
+#include "master/moments.h"
 #include "master/remote.h"
 
 /* longest delay of a commit while no client waits and no worker's slot is about to run out of jobs */
@@ -244,6 +245,7 @@ static void finish(struct master *master)
 	map_free(&master->sessions);
 	rates_free(&master->rates);
 	history_free(master);
+	then_free(master);
 	turn_pool_free(master);
 	publisher_free(master->publisher);
 	watches_free(master);
@@ -251,6 +253,7 @@ static void finish(struct master *master)
 	arena_free(&master->scratch);
 	if (master->loop) {
 		relay_free_all(master);
+		moments_free(master);
 		bridges_stop(master);
 		conn_set_free(master->conns);
 		remote_close(master);

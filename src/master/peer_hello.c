@@ -146,6 +146,12 @@ static enum err version_refuse(const struct msg_hello *msg, struct error *error)
 	return error_next(error, "titan worker upgrade %.*s", (int)msg->name.len, (const char *)msg->name.data);
 }
 
+/* Only the master's own user reaches a master that shows an earlier time, and may say for whom it asks. */
+static bool tells_person(const struct peer_session *session, const struct msg_hello *msg)
+{
+	return session->master->options.as_of_ms != 0 && msg->person.len > 0;
+}
+
 enum err on_hello(struct incoming_frame *in)
 {
 	struct peer_session *session = in->session;
@@ -174,6 +180,8 @@ enum err on_hello(struct incoming_frame *in)
 	session->kind = (enum peer_kind)msg.kind;
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
 	if (session->kind == PEER_CLIENT) {
+		if (tells_person(session, &msg) && then_asks_for(session, &msg, in->error) != ERR_NONE)
+			return in->error->code;
 		line_open(session);
 		welcome_client(session);
 		return ERR_NONE;

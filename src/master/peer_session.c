@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "master/moments.h"
 #include "master/upload.h"
 #include "proto/limits.h"
 
@@ -225,6 +226,7 @@ static void closed_cb(struct conn *conn, const struct error *why, void *owner)
 	publish_forget(master, session->id);
 	watches_forget(master, session->id);
 	relay_forget(master, session->id);
+	moments_forget(session);
 	session_free(session);
 	if (master->end_wanted)
 		master_stay_awake(master);
@@ -238,6 +240,7 @@ static void drained_cb(struct conn *conn, void *owner)
 	/* Queries and subscriptions that waited for room go on in the next turn. */
 	line_go_on(session);
 	session_log_reads(session);
+	moments_drained(session);
 	master_stay_awake(session->master);
 }
 

@@ -69,6 +69,8 @@ static enum err check(const struct peer_session *session, enum opcode op, const 
 	case OP_VALUES:                  /* core knows what the job was granted */
 	case OP_VALUES_WATCH:
 		return ERR_NONE;
+	case OP_MOMENT:
+		return not_for_jobs("show an earlier time", error);
 	case OP_SUBMIT:
 		if (msg->submit.again > 0)
 			return own(session, msg->submit.again, error);

@@ -20,6 +20,9 @@ struct sight sight_of(const struct peer_session *session)
 	sight.all = master->options.privacy_open || (session->caller.job != 0 ? session->principal.id == master->owner.id :
 									      roles_see_all(session->roles));
 	sight.decides = session->caller.job == 0 && (session->roles & ROLE_BIT(APPROVER));
+	sight.shown_to = session->shown_to;
+	if (sight.shown_to)
+		sight.all = sight.shown_to->all;
 	snprintf(sight.name, sizeof(sight.name), "%s", session->principal.name);
 	return sight;
 }
@@ -31,9 +34,18 @@ bool sight_own(const struct sight *sight, struct slice name)
 	return sight->all || (name.len > 0 && slice_eq(name, slice_str(sight->name)));
 }
 
+/* Is the run one of those that the person may see of an earlier time, because they decide in it at present? */
+static bool is_shown(const struct shown_to *shown_to, uint64_t run)
+{
+	for (size_t i = 0; shown_to && i < shown_to->count; i++)
+		if (shown_to->runs[i] == run)
+			return true;
+	return false;
+}
+
 bool sight_sees(const struct sight *sight, uint64_t run, struct slice owner)
 {
-	return sight_own(sight, owner) || (sight->decides && view_decides(sight->core, run, slice_str(sight->name)));
+	return sight_own(sight, owner) || is_shown(sight->shown_to, run) || (sight->decides && view_decides(sight->core, run, slice_str(sight->name)));
 }
 
 bool sight_run(const struct sight *sight, uint64_t run)

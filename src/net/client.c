@@ -51,6 +51,11 @@ const struct msg_welcome *client_welcome(const struct client *client)
 	return &client->welcome;
 }
 
+void client_looks_at(struct client *client, uint64_t turn)
+{
+	client->welcome.turn = turn;
+}
+
 uint64_t client_next_id(struct client *client)
 {
 	return ++client->last_id;

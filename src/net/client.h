@@ -26,6 +26,7 @@ enum err client_open_job(const char *socket, const char *token, struct client **
 struct transport;
 enum err client_open_over(struct transport *transport, const char *name, struct client **ret_client, struct error *error);
 const struct msg_welcome *client_welcome(const struct client *client);
+void client_looks_at(struct client *client, uint64_t turn); /* from now on the answers are as of this turn: see client_welcome */
 uint64_t client_next_id(struct client *client);
 
 /*

@@ -7,6 +7,7 @@ e2e_tests = \
 	tests/e2e/again.sh \
 	tests/e2e/analyze.sh \
 	tests/e2e/approve-many.sh \
+	tests/e2e/at-people.sh \
 	tests/e2e/at.sh \
 	tests/e2e/audit.sh \
 	tests/e2e/backup.sh \

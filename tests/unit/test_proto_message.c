@@ -43,6 +43,8 @@ static const struct {
 	{ OP_VALUED, false, false, ANYBODY },
 	{ OP_VALUES_WATCH, true, false, V | S | P | O | A },
 	{ OP_VALUES_CHANGED, false, false, ANYBODY },
+	{ OP_MOMENT, true, false, V | S | P | O | A },
+	{ OP_SHOWN, false, false, ANYBODY },
 	{ OP_HEARTBEAT, false, true, W },
 	{ OP_ASSIGN, false, false, ANYBODY },
 	{ OP_CONTEXT, false, false, ANYBODY },

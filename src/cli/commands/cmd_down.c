@@ -18,6 +18,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
+#include "cli/commands/moment.h"
 #include "cli/commands/up.h"
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/process.h"
@@ -239,6 +240,8 @@ int cmd_down(struct cli *cli)
 		err = end_workers(cli, down);
 	if (err == ERR_NONE && master)
 		err = end_master(cli, down, &status);
+	if (err == ERR_NONE)
+		err = moments_end(cli);
 	if (err == ERR_NONE && down == DOWN_END)
 		err = end_workers(cli, down);
 	if (err != ERR_NONE)

@@ -159,6 +159,8 @@ bool view_schedule_owner(const struct core *core, struct slice name, struct slic
  * person must settle.
  */
 bool view_decides(const struct core *core, uint64_t run, struct slice person);
+/* List the newest live runs in which this person decides. Return their number, at most `most`. */
+size_t view_decided_by(const struct core *core, struct slice person, uint64_t *ret_runs, size_t most);
 /* Count the jobs of the owner's live runs by state. Return the number of those that haven't ended. */
 uint64_t view_counts_of(const struct core *core, struct slice owner, uint64_t ret_counts[STATE_COUNT]);
 /* Does a live run of the owner use this tenant, concurrency group or lock? */

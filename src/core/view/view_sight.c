@@ -48,6 +48,19 @@ bool view_decides(const struct core *core, uint64_t number, struct slice person)
 	return found;
 }
 
+size_t view_decided_by(const struct core *core, struct slice person, uint64_t *ret_runs, size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = core->runs.count; i > core->runs.head && count < most; i--) {
+		const struct run *run = core->runs.at[i - 1].run;
+
+		if (run && run->ended_ms == 0 && view_decides(core, run->number, person))
+			ret_runs[count++] = run->number;
+	}
+	return count;
+}
+
 uint64_t view_counts_of(const struct core *core, struct slice owner, uint64_t ret_counts[STATE_COUNT])
 {
 	uint64_t live = 0;
