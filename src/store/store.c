@@ -104,6 +104,9 @@ enum err store_rewind(const char *path, const struct store_moment *wanted, struc
 
 	if (err == ERR_NONE)
 		err = past_rewind(&database, wanted, ret, error);
+	/* With a log left, the next open would take the store for one that crashed, and read all of it to check it. */
+	if (err == ERR_NONE && database_checkpoint(&database, SQLITE_CHECKPOINT_TRUNCATE) != SQLITE_OK)
+		err = database_error(&database, ERR_STORE, error, "can't be written");
 	database_close(&database);
 	return err;
 }

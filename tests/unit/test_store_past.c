@@ -387,12 +387,37 @@ TEST what_is_forgotten_is_said(void)
 	PASS();
 }
 
+/* A log that is left makes the next open read the whole store, as after a crash. */
+TEST rewound_store_has_no_log(void)
+{
+	const struct store_moment wanted = { .turn = 150 };
+	struct model model = { 0 };
+	struct store_moment moment;
+	struct error error = { 0 };
+	char log[SCRATCH_SIZE + 32];
+	struct stat info;
+
+	rand_seed(&model.rand, 5);
+	box_setup_cb(NULL);
+	history_write(&model);
+	snprintf(log, sizeof(log), "%s-wal", box_path);
+	ASSERT_EQ(ERR_NONE, store_rewind(box_path, &wanted, &moment, &error));
+	ASSERT_EQ(150, moment.turn);
+	ASSERT(stat(log, &info) != 0 || info.st_size == 0);
+	for (size_t i = 0; i <= TURNS; i++)
+		said_free(&model.of[i]);
+	said_free(&model.now);
+	box_teardown_cb(NULL);
+	PASS();
+}
+
 SUITE(past)
 {
 	box_in_memory();
 	RUN_TEST(rows_of_every_turn_come_back);
 	RUN_TEST(a_core_of_the_past_is_as_it_was);
 	RUN_TEST(what_is_forgotten_is_said);
+	RUN_TEST(rewound_store_has_no_log);
 }
 
 GREATEST_MAIN_DEFS();
