@@ -152,6 +152,15 @@ static bool tells_person(const struct peer_session *session, const struct msg_he
 	return session->master->options.as_of_ms != 0 && msg->person.len > 0;
 }
 
+static enum err client_begin(struct incoming_frame *in, const struct msg_hello *msg)
+{
+	if (tells_person(in->session, msg) && then_asks_for(in->session, msg, in->error) != ERR_NONE)
+		return in->error->code;
+	line_open(in->session);
+	welcome_client(in->session);
+	return ERR_NONE;
+}
+
 enum err on_hello(struct incoming_frame *in)
 {
 	struct peer_session *session = in->session;
@@ -179,13 +188,8 @@ enum err on_hello(struct incoming_frame *in)
 				 msg.kind == PEER_WORKER ? "a person's, so a worker can't connect with it" : "a worker's, so a client can't connect with it");
 	session->kind = (enum peer_kind)msg.kind;
 	conn_set_max_body(session->conn, LIMIT_FRAME_MAX);
-	if (session->kind == PEER_CLIENT) {
-		if (tells_person(session, &msg) && then_asks_for(session, &msg, in->error) != ERR_NONE)
-			return in->error->code;
-		line_open(session);
-		welcome_client(session);
-		return ERR_NONE;
-	}
+	if (session->kind == PEER_CLIENT)
+		return client_begin(in, &msg);
 	if (!text_is_name(msg.name))
 		return error_set(in->error, ERR_INVALID, "the name of a worker may have letters, digits, '_', '.' "
 			"and '-', at most %d",
