@@ -84,6 +84,21 @@ static void describe_unblocked(struct gate_dialog *gate, const struct rec_job_ro
 			row->unblocks.n - UNBLOCKS_SHOWN);
 }
 
+/* Say how many have approved, and who may, if the gate says that. */
+static void describe_votes(struct gate_dialog *gate, const struct rec_job_row *row)
+{
+	const struct slice_list *who = row->gate_shown.n > 0 ? &row->gate_shown : &row->gate_from;
+	size_t used = (size_t)snprintf(gate->votes, sizeof gate->votes, "%" PRIu64 " of %" PRIu64 " people have approved",
+		row->gate_have, row->gate_count);
+
+	for (size_t i = 0; i < who->n && used + 1 < sizeof gate->votes; i++) {
+		char name[200];
+
+		used += (size_t)snprintf(gate->votes + used, sizeof gate->votes - used, "%s%s", i ? ", " : "; who may: ",
+			model_plain(who->at[i], name, sizeof name));
+	}
+}
+
 void gate_dialog_take(struct app *app, const struct msg_snapshot *msg)
 {
 	struct gate_dialog *gate = &app->gate;
@@ -100,8 +115,7 @@ void gate_dialog_take(struct app *app, const struct msg_snapshot *msg)
 	gate->digest_len = row->digest.len;
 	memcpy(gate->digest, row->digest.data, row->digest.len);
 	model_plain(row->gate_message, gate->question, sizeof gate->question);
-	snprintf(gate->votes, sizeof gate->votes, "%" PRIu64 " of %" PRIu64 " people have approved", row->gate_have,
-		row->gate_count);
+	describe_votes(gate, row);
 	describe_unblocked(gate, row);
 }
 

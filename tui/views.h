@@ -108,7 +108,7 @@ struct gate_dialog {                     /* a decision on a gate; the gate was f
 	bool known, confirm; /* known: the gate's content has come; confirm: all fields are filled, and y is awaited */
 	uint8_t digest[64];
 	size_t digest_len;
-	char question[300], unblocks[400], votes[80];    /* escaped */
+	char question[300], unblocks[400], votes[300];    /* escaped */
 	enum gate_field field;           /* the field being typed */
 	char text[2][512];
 	size_t len[2];

@@ -80,6 +80,16 @@ bool text_is_job_name(struct slice text)
 	return text_is_name(slice_make(text.data, len));
 }
 
+bool text_is_team(struct slice text)
+{
+	return text.len > 0 && text.data[0] == '@';
+}
+
+bool text_is_person(struct slice text)
+{
+	return text_is_name(text_is_team(text) ? slice_make(text.data + 1, text.len - 1) : text);
+}
+
 static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;

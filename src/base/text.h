@@ -32,6 +32,9 @@ bool text_parse_u64(struct slice text, uint64_t *ret_value);   /* parses a numbe
 bool text_is_name(struct slice text);
 /* Does the text match the pattern, in which * stands for any characters and ? for one? */
 bool text_glob(struct slice pattern, struct slice text);
+/* true: the text names a person, NAME, or a team of people, @NAME */
+bool text_is_person(struct slice text);
+bool text_is_team(struct slice text);    /* true: the text begins with @ */
 /* true: the text is a name, or NAME[digits] as in a fan-out */
 bool text_is_job_name(struct slice text);
 size_t text_near(size_t len);    /* returns the distance below which a word of this length counts as similar */

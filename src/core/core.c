@@ -37,6 +37,7 @@ struct core *core_new(const struct core_config *config)
 	core->next_job = 1;
 	core->next_worker = 1;
 	people_know(core, config);
+	teams_know(core, config);
 	rand_seed(&core->rand, config->seed);
 	classes_init(core);
 	core->hash_seed = rand_next(&core->rand);
@@ -94,6 +95,7 @@ void core_free(struct core *core)
 	values_free(core);
 	tokens_free(core);
 	people_forget(core);
+	teams_forget(core);
 	mem_free(core->candidates);
 	mem_free(core->timers.at);
 	gates_free(core);

@@ -23,6 +23,11 @@ struct core_person {                     /* a person who may connect without a t
 	role_set roles;
 };
 
+struct core_team {                       /* a team of people, whom gates name as @NAME */
+	struct slice name;
+	struct slice_list members;
+};
+
 struct core_config {
 	struct slice cluster;            /* name of the cluster; core makes a copy */
 	uint64_t pid;                    /* process id of the master, sent in WELCOME */
@@ -35,6 +40,8 @@ struct core_config {
 	struct slice owner;
 	const struct core_person *people;        /* copied; tokens are known from their rows */
 	size_t people_count;
+	const struct core_team *teams;   /* copied */
+	size_t team_count;
 	uint64_t boot_id;                /* identifies this boot of the machine; 0: counts as a new boot */
 };
 

@@ -57,6 +57,7 @@ core_sources = \
 	src/core/people/principals.c \
 	src/core/people/pushback.c \
 	src/core/people/settle.c \
+	src/core/people/teams.c \
 	src/core/people/token.c \
 	src/core/place/charge.c \
 	src/core/place/choose.c \

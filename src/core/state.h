@@ -222,6 +222,9 @@ struct core {
 	uint64_t gate_stamp;
 	struct core_person *people;      /* people who may connect without a token */
 	size_t people_count;
+	struct core_team *teams;         /* the teams of the configuration */
+	size_t team_count;
+	bool admitting;                  /* a graph is being submitted; graphs that come later were admitted already */
 	struct name_map tokens;          /* map from id to struct token */
 	uint64_t tokens_changed;         /* how often a token was added, replaced or removed since the start */
 	struct map pushbacks;            /* map from a job's serial number to struct pushback */

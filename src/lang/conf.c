@@ -50,12 +50,19 @@ void conf_places(unsigned places, struct buf *out)
 	}
 }
 
-const char *conf_value(const struct conf_files *files, enum conf_key key)
+const struct conf *conf_setting(const struct conf_files *files, enum conf_key key)
 {
 	for (size_t i = 0; files != NULL && i < files->count; i++)
 		if (files->files[i].conf.values[key] != NULL)
-			return files->files[i].conf.values[key];
+			return &files->files[i].conf;
 	return NULL;
+}
+
+const char *conf_value(const struct conf_files *files, enum conf_key key)
+{
+	const struct conf *conf = conf_setting(files, key);
+
+	return conf != NULL ? conf->values[key] : NULL;
 }
 
 static int shown(struct slice text)
@@ -252,6 +259,8 @@ static enum err read_key(struct dag_reader *reader, enum conf_place place, const
 	if (conf_table[key].shape == CONF_IS_LATER)
 		return dag_fail(reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 				"key '%s' is reserved for a later version; remove it", conf_table[key].word);
+	if (conf_table[key].shape == CONF_IS_TEAMS)
+		return conf_read_teams(reader, node, conf, &conf->values[key]);
 	return read_value(reader, &conf_table[key], node, &conf->values[key]);
 }
 

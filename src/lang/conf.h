@@ -9,6 +9,9 @@
 
 #include "lang/dagline.h"
 
+struct dag_reader;
+struct tree_node;
+
 #define CONF_MAX 65536                   /* most bytes of a titan.conf */
 
 enum conf_key {
@@ -20,7 +23,7 @@ enum conf_key {
 
 enum conf_shape {
 	CONF_IS_NAME, CONF_IS_LABELS, CONF_IS_CHOICE, CONF_IS_NUMBER, CONF_IS_SPAN, CONF_IS_INTERVAL, CONF_IS_SIZE, CONF_IS_ADDRESSES,
-	CONF_IS_LATER,
+	CONF_IS_TEAMS, CONF_IS_LATER,
 };
 
 enum conf_place {                        /* the four kinds of titan.conf files, as bits */
@@ -45,8 +48,15 @@ struct conf_info {
 
 extern const struct conf_info conf_table[CONF_COUNT];
 
+struct conf_team {                       /* a group of people */
+	struct slice name;
+	struct slice_list members;
+};
+
 struct conf {                            /* the settings of one file; NULL: not set. Lists are joined by commas. */
 	const char *values[CONF_COUNT];
+	struct conf_team *teams;
+	size_t team_count;
 };
 
 #define CONF_FILES 4
@@ -65,6 +75,10 @@ enum err conf_parse(struct slice text, enum conf_place place, struct arena *aren
 		    struct dag_spot *ret_spot, struct error *error);
 /* The value from the first file that sets the key; NULL: no file sets it. */
 const char *conf_value(const struct conf_files *files, enum conf_key key);
+/* The file that sets the key and counts; NULL: no file sets it. */
+const struct conf *conf_setting(const struct conf_files *files, enum conf_key key);
+/* conf_people.c: read the value of teams; *ret_shown is the value as one text. */
+enum err conf_read_teams(struct dag_reader *reader, const struct tree_node *node, struct conf *conf, const char **ret_shown);
 /* Write which files may set the key, such as "the user's and the system's". */
 void conf_places(unsigned places, struct buf *out);
 

@@ -175,11 +175,6 @@ static enum err add_text(struct dag_reader *reader, struct slice_list *list, str
 	return ERR_NONE;
 }
 
-static enum err add_word(struct dag_reader *reader, struct slice_list *list, struct slice value, size_t at)
-{
-	return add_text(reader, list, value, value, at);
-}
-
 static enum err add_label(struct dag_reader *reader, struct slice_list *list, struct slice value, size_t at)
 {
 	struct error why = { 0 };
@@ -197,7 +192,9 @@ static enum err set_label(struct dag_reader *reader, struct dag_node *node, stru
 
 static enum err set_from(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	return add_word(reader, &node->gate_from, value, at);
+	if (!text_is_person(value))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "from must be the name of a person, or of a team as @NAME");
+	return add_text(reader, &node->gate_from, text_is_team(value) ? slice_make(value.data + 1, value.len - 1) : value, value, at);
 }
 
 static enum err set_count(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
@@ -284,7 +281,7 @@ static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, str
 
 static enum err set_requires(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	return add_word(reader, &node->placing.requires, value, at);
+	return add_text(reader, &node->placing.requires, value, value, at);
 }
 
 static enum err set_name(struct dag_reader *reader, struct slice *name, struct slice value, size_t at)

@@ -4,6 +4,7 @@
 lang_sources = \
 	src/lang/conf.c \
 	src/lang/conf.h \
+	src/lang/conf_people.c \
 	src/lang/dag_expr.c \
 	src/lang/dag_expr.h \
 	src/lang/dag_expr_ask.c \

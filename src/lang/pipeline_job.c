@@ -174,11 +174,29 @@ static enum err read_count(struct pipe *pipe, struct pipe_job *job, const struct
 	return pipe_number(pipe, value, 1, LIMIT_GATE_PEOPLE_MAX, &job->node->gate_count);
 }
 
+static enum err person_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	enum err err = pipe_text(pipe, node, "a name", ret);
+
+	if (err == ERR_NONE && text_is_team(*ret) && !text_is_person(*ret))
+		return pipe_fail(pipe, node, ERR_INVALID, "a team must be given as @NAME, with letters, digits and _ . -");
+	return err != ERR_NONE || text_is_team(*ret) ? err : pipe_name_item(pipe, node, ret);
+}
+
+/* Does the gate name only people? Then it is known how many may approve. */
+static bool names_only_people(const struct dag_node *node)
+{
+	for (size_t i = 0; i < node->gate_from.n; i++)
+		if (text_is_team(node->gate_from.at[i]))
+			return false;
+	return node->gate_from.n > 0;
+}
+
 static enum err read_from(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct slice_list *from = &job->node->gate_from;
 	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
-	enum err err = pipe_list(pipe, value, "from", LIMIT_GATE_PEOPLE_MAX, pipe_name_item, from);
+	enum err err = pipe_list(pipe, value, "from", LIMIT_GATE_PEOPLE_MAX, person_item, from);
 
 	for (size_t i = 0; err == ERR_NONE && i < from->n; i++, item = item->next)
 		for (size_t before = 0; before < i; before++)
@@ -220,7 +238,7 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 	if (err == ERR_NONE && tree_find(value, "on_timeout") != NULL && job->node->plain.gate_timeout_ms == 0)
 		return pipe_fail(pipe, tree_find(value, "on_timeout"), ERR_INVALID, "on_timeout has no effect "
 			"without a timeout");
-	if (err == ERR_NONE && job->node->gate_from.n > 0 && job->node->gate_count > job->node->gate_from.n)
+	if (err == ERR_NONE && names_only_people(job->node) && job->node->gate_count > job->node->gate_from.n)
 		return pipe_fail(pipe, value, ERR_INVALID, "%llu people must approve, but from lists only %zu",
 				 (unsigned long long)job->node->gate_count, job->node->gate_from.n);
 	return err;

@@ -10,6 +10,9 @@
 #include "base/text.h"
 #include "proto/limits.h"
 
+#define AT_LETTER 'a'
+#define AT_MAX    64                     /* most values without quotes that begin with @ */
+
 struct level {                           /* a map or list that is open */
 	struct tree_node *node;
 	struct name_map keys;            /* from keys of an open map to their nodes */
@@ -144,6 +147,8 @@ static enum err take_scalar(struct loader *loader, const yaml_event_t *event)
 	if (text.len > 0 && memchr(text.data, 0, text.len) != NULL)
 		return dag_fail(loader->reader, spot.at, spot.len, ERR_INVALID, "a NUL character isn't allowed");
 	text = arena_copy(loader->reader->arena, text);
+	if (text.len > 0 && loader->reader->text.data[spot.at] == '@')
+		((uint8_t *)(uintptr_t)text.data)[0] = '@';
 	if (key_expected(loader))
 		return take_key(loader, text, spot);
 	node = arena_zalloc(loader->reader->arena, 1, sizeof(*node));
@@ -225,6 +230,57 @@ static enum err syntax_error(struct loader *loader, const yaml_parser_t *parser)
 			parser->context ? parser->context : "", parser->context ? ": " : "", problem);
 }
 
+static bool parser_open(yaml_parser_t *parser, struct slice text)
+{
+	if (!yaml_parser_initialize(parser))
+		return false;
+	yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+	/* libyaml aborts on a NULL address, even for an empty text. */
+	yaml_parser_set_input_string(parser, text.len > 0 ? text.data : (const uint8_t *)"", text.len);
+	return true;
+}
+
+/* Find an @ at which libyaml stops because a value begins with it; false: there is none. */
+static bool find_at(struct loader *loader, struct slice text, size_t *ret_at)
+{
+	yaml_parser_t parser;
+	bool over = false;
+
+	if (!parser_open(&parser, text))
+		return false;
+	while (!over) {
+		yaml_event_t event;
+
+		if (!yaml_parser_parse(&parser, &event))
+			break;
+		over = event.type == YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
+	}
+	over = over || parser.error != YAML_SCANNER_ERROR;
+	*ret_at = over ? 0 : place_of(loader, parser.problem_mark.index);
+	yaml_parser_delete(&parser);
+	return !over && *ret_at < text.len && text.data[*ret_at] == '@';
+}
+
+/*
+ * Teams are written @NAME, but YAML reserves the @ at the beginning of a value, and libyaml refuses it. So libyaml gets
+ * a text that has another letter there, and take_scalar puts the @ back.
+ */
+static struct slice without_at(struct loader *loader)
+{
+	struct slice text = loader->reader->text;
+	size_t at;
+
+	if (text.len == 0 || memchr(text.data, '@', text.len) == NULL)
+		return text;
+	for (unsigned i = 0; i < AT_MAX && find_at(loader, text, &at); i++) {
+		if (text.data == loader->reader->text.data)
+			text = arena_copy(loader->reader->arena, text);
+		((uint8_t *)(uintptr_t)text.data)[at] = AT_LETTER;
+	}
+	return text;
+}
+
 enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root)
 {
 	struct loader loader = { .reader = reader };
@@ -232,12 +288,8 @@ enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root)
 	enum err err = ERR_NONE;
 	bool over = false;
 
-	if (!yaml_parser_initialize(&parser))
+	if (!parser_open(&parser, without_at(&loader)))
 		return error_set(reader->error, ERR_FULL, "out of memory while reading YAML");
-	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	/* libyaml aborts on a NULL address, even for an empty text. */
-	yaml_parser_set_input_string(&parser, reader->text.len > 0 ? reader->text.data : (const uint8_t *)"",
-				     reader->text.len);
 	while (err == ERR_NONE && !over) {
 		yaml_event_t event;
 

@@ -95,7 +95,8 @@ static size_t job_bytes(const struct rec_job_row *row)
 		row->pushback, row->why, row->digest,
 	};
 	const struct slice_list lists[] = {
-		row->unblocks, row->will, row->gate_from, row->labels, row->asks, row->placing, row->concurrency, row->locks,
+		row->unblocks, row->will, row->gate_from, row->gate_shown, row->approvers, row->labels, row->asks, row->placing, row->concurrency,
+		row->locks,
 	};
 	size_t bytes = 256 + 5 * (row->needs.n + row->triggers.n);
 
@@ -108,8 +109,8 @@ static size_t job_bytes(const struct rec_job_row *row)
 
 bool page_add_job(struct answer_page *page, const struct rec_job_row *row)
 {
-	size_t values = row->needs.n + row->triggers.n + row->unblocks.n + row->will.n + row->gate_from.n + row->labels.n +
-			row->asks.n + row->placing.n + row->concurrency.n + row->locks.n;
+	size_t values = row->needs.n + row->triggers.n + row->unblocks.n + row->will.n + row->gate_from.n + row->gate_shown.n + row->approvers.n +
+			row->labels.n + row->asks.n + row->placing.n + row->concurrency.n + row->locks.n;
 
 	if (!sees(page, row->run))
 		return leave_out(page);

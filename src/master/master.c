@@ -155,6 +155,7 @@ static enum err open_store(struct master *master, struct error *error)
 		.of_then = master->options.as_of_ms != 0,
 		.boot_id = master->options.as_of_ms != 0 ? 0 : clock_boot_id(),
 		.people = people, .owner = slice_str(master->owner.name),
+		.teams = master->options.teams, .team_count = master->options.team_count,
 	};
 	int result = statedir_make(&master->options.statedir);
 	enum err err;

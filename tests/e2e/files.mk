@@ -130,6 +130,7 @@ e2e_tests = \
 	tests/e2e/subruns.sh \
 	tests/e2e/substitution.sh \
 	tests/e2e/survive.sh \
+	tests/e2e/teams.sh \
 	tests/e2e/tenants.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/told.sh \

@@ -562,6 +562,8 @@ static struct core *load(struct sim_world *world, struct now now, struct outbox 
 				      .prefetch_off = world->seed % 5 == 0, .boot_id = world->boots + 1, .owner = slice_str("sim"),
 				      .ending_ms = world->ending_ms };
 	struct core_person people[SIM_PEOPLE];
+	struct slice members[3];
+	const struct core_team teams[] = { { slice_str("empty"), { NULL, 0 } }, { slice_str(SIM_TEAM), { members, 3 } } };
 	struct core *core;
 	struct error error = { 0 };
 
@@ -569,6 +571,10 @@ static struct core *load(struct sim_world *world, struct now now, struct outbox 
 		people[i] = (struct core_person){ slice_str(graph_people[i]), ROLE_BIT(APPROVER) };
 	config.people = people;
 	config.people_count = SIM_PEOPLE;
+	for (size_t i = 0; i < 3; i++)
+		members[i] = slice_str(graph_people[i]);
+	config.teams = teams;
+	config.team_count = sizeof(teams) / sizeof(teams[0]);
 	if (world->hasty) {
 		config.heartbeat_ms = 500;
 		config.lease_ms = 2000;

@@ -26,6 +26,7 @@
 #define WALL_START_MS INT64_C(1700000000000)
 /* number of people; the first, "sim", is principal 1 and submits everything */
 #define SIM_PEOPLE 4
+#define SIM_TEAM "crew"                  /* the team of the first three people */
 /* acts have request numbers from here on; graphs have lower ones */
 #define ACT_BASE UINT64_C(1000000)
 

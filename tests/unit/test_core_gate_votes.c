@@ -194,6 +194,84 @@ TEST gate_refuses_votes_of_people_not_named(void)
 	PASS();
 }
 
+static struct slice anna_and_ben[] = { { (const uint8_t *)"ana", 3 }, { (const uint8_t *)"ben", 3 } };
+static const struct core_team teams[] = {
+	{ { (const uint8_t *)"release", 7 }, { anna_and_ben, 2 } }, { { (const uint8_t *)"empty", 5 }, { NULL, 0 } },
+};
+
+/* Load the state again with the first count teams, as a restarted master does. */
+static void use_teams(struct rig *rig, size_t count)
+{
+	rig->config.teams = teams;
+	rig->config.team_count = count;
+	rig_restart(rig);
+}
+
+TEST members_of_a_team_may_approve(void)
+{
+	struct slice from[] = { slice_str("@release"), slice_str("cid") };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	use_teams(rig, 2);
+	gate_job(&graph, "ok", "", 2)->gate_from = (struct slice_list){ .at = from, .n = 2 };
+	run = rig_submit(rig, &graph);
+	rig_act_as(rig, "release", 10, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names other people"));
+	rig_act_as(rig, "@release", 11, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names other people"));
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("approval", rig_state_named(rig, run, "ok"));
+	rig_act_as(rig, "cid", 3, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST votes_stay_when_their_team_has_gone(void)
+{
+	struct slice from[] = { slice_str("@release"), slice_str("cid") };
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	uint64_t run;
+
+	use_teams(rig, 2);
+	gate_job(&graph, "ok", "", 2)->gate_from = (struct slice_list){ .at = from, .n = 2 };
+	run = rig_submit(rig, &graph);
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+	use_teams(rig, 0);
+	rig_act_as(rig, "ana", 4, ACT_APPROVE, run, "ok", 0);
+	ASSERT(rig_error_says(rig, ERR_DENIED, "the pipeline names other people"));
+	rig_act_as(rig, "cid", 3, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST gate_of_a_wrong_team_is_refused(void)
+{
+	static const struct { const char *team; uint64_t count; enum err code; const char *says; } rows[] = {
+		{ "@relase", 1, ERR_UNKNOWN_NAME, "there is no team @relase; the teams of titan.conf are @release, @empty" },
+		{ "@empty", 1, ERR_INVALID, "1 must approve, but only 0 may: @empty (nobody)" },
+		{ "@release", 3, ERR_INVALID, "3 must approve, but only 2 may: @release (ana, ben), ben" },
+		{ "@re lease", 1, ERR_INVALID, "a team must be given as @NAME" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct slice from[] = { slice_str(rows[i].team), slice_str("ben") };
+		struct rig *rig = rig_new();
+		struct graph graph = { 0 };
+
+		use_teams(rig, 2);
+		gate_job(&graph, "ok", "", rows[i].count)->gate_from = (struct slice_list){ .at = from, .n = 1 + (rows[i].count > 1) };
+		rig_submit(rig, &graph);
+		ASSERT(rig_error_says(rig, rows[i].code, rows[i].says));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 TEST vote_on_fan_out_of_gates_is_refused(void)
 {
 	struct rig *rig = rig_new();
@@ -401,6 +479,9 @@ SUITE(gate_votes)
 	RUN_TEST(vote_outlives_cancelled_child_of_gate);
 	RUN_TEST(vote_on_earlier_round_is_refused);
 	RUN_TEST(gate_refuses_votes_of_people_not_named);
+	RUN_TEST(members_of_a_team_may_approve);
+	RUN_TEST(votes_stay_when_their_team_has_gone);
+	RUN_TEST(gate_of_a_wrong_team_is_refused);
 	RUN_TEST(vote_on_fan_out_of_gates_is_refused);
 	RUN_TEST(submitter_may_reject_and_push_back_but_not_approve);
 	RUN_TEST(approve_of_run_means_its_open_gate);

@@ -41,6 +41,19 @@ TEST values_are_the_texts_of_options(void)
 	PASS();
 }
 
+TEST teams_have_members(void)
+{
+	ASSERT_EQ(ERR_NONE, parse("teams:\n  release: [anna, bert]\n  qa: cid\n  none: []\n", FROM_CLUSTER));
+	ASSERT_STR_EQ("release: anna, bert; qa: cid; none: nobody", conf.values[CONF_teams]);
+	ASSERT_EQ(3, conf.team_count);
+	ASSERT(slice_eq(conf.teams[0].name, slice_str("release")) && conf.teams[0].members.n == 2);
+	ASSERT(slice_eq(conf.teams[0].members.at[1], slice_str("bert")));
+	ASSERT(conf.teams[1].members.n == 1 && conf.teams[2].members.n == 0);
+	ASSERT_EQ(ERR_NONE, parse("teams: {}\n", FROM_SYSTEM));
+	ASSERT_EQ(0, conf.team_count);
+	PASS();
+}
+
 TEST numbers_have_both_their_ends(void)
 {
 	char text[64];
@@ -85,7 +98,15 @@ static const struct refused {
 	{ "cluster: x\n", FROM_CLUSTER, 1, 1, ERR_DENIED, "key 'cluster' isn't allowed in a cluster's titan.conf", "" },
 	{ "listen: [a:1, 'b c']\n", FROM_USER, 1, 15, ERR_INVALID, "key listen must be one address or a list of addresses such as 10.0.0.1:7484", "" },
 	{ "share: x\n", FROM_USER, 1, 1, ERR_INVALID, "key 'share' is reserved for a later version", "" },
-	{ "teams: {a: [b]}\n", FROM_SYSTEM, 1, 1, ERR_INVALID, "key 'teams' is reserved for a later version", "" },
+	{ "teams: {a: [b]}\n", FROM_PROJECT, 1, 1, ERR_DENIED, "key 'teams' isn't allowed in a project's titan.conf", "" },
+	{ "teams: [a]\n", FROM_USER, 1, 8, ERR_INVALID, "key teams must be a map of teams, such as teams: {release: [anna, bert]}", "" },
+	{ "teams: {a: [b, @a]}\n", FROM_USER, 1, 16, ERR_INVALID, "a team has people as members, not teams; name the members of @a here", "" },
+	{ "teams: {a: [b, '\033[2Jx']}\n", FROM_USER, 1, 17, ERR_SYNTAX, "control characters are not allowed", "" },
+	{ "teams: {a: [b, 'x y']}\n", FROM_USER, 1, 16, ERR_INVALID, "a member of a team must be a name", "" },
+	{ "teams: {a: [b, [c]]}\n", FROM_USER, 1, 16, ERR_INVALID, "a member of a team must be a name", "" },
+	{ "teams: {a: [b, c, b]}\n", FROM_USER, 1, 19, ERR_DUPLICATE, "'b' is named twice", "" },
+	{ "teams: {'@a': [b]}\n", FROM_USER, 1, 9, ERR_INVALID, "the name of a team may have letters, digits and _ . - and has no @ here", "" },
+	{ "teams: {a: [b], a: [c]}\n", FROM_USER, 1, 17, ERR_DUPLICATE, "key 'a' is given twice", "" },
 	{ "color: blue\n", FROM_USER, 1, 8, ERR_INVALID, "key color must be one of auto|always|never, not 'blue'", "" },
 	{ "color:\n", FROM_USER, 1, 7, ERR_INVALID, "has no value; it must be", "" },
 	{ "color: [never]\n", FROM_USER, 1, 8, ERR_INVALID, "not a list", "" },
@@ -171,6 +192,7 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(values_are_the_texts_of_options);
+	RUN_TEST(teams_have_members);
 	RUN_TEST(numbers_have_both_their_ends);
 	RUN_TEST(an_empty_file_says_nothing);
 	RUN_TEST(errors_have_their_place);

@@ -251,7 +251,7 @@ static const struct wrong wrongs[] = {
 	{ "a -> ?b*2; a=x", ERR_INVALID, 6, 1, "can't be a fan-out" },
 	{ "a -> ?b; a=x; b='ok?' retry=1", ERR_INVALID, 6, 1, "runs nothing" },
 	{ "a; a=x from=bob", ERR_INVALID, 0, 1, "job 'a' isn't a gate" },
-	{ "?b; b=x from=b/b", ERR_INVALID, 13, 3, "expected a name of letters, digits and _ . -" },
+	{ "?b; b=x from=b/b", ERR_INVALID, 13, 3, "from must be the name of a person, or of a team as @NAME" },
 	{ "a ~b", ERR_INVALID, 2, 1, "'~' is reserved for compensations, which this version doesn't have" },
 	{ "a -> {b, c", ERR_SYNTAX, 5, 1, "isn't closed" },
 	{ "a='x", ERR_SYNTAX, 2, 1, "isn't closed" },

@@ -327,6 +327,13 @@ TEST gates(void)
 	ASSERT(spec.retry_max == 0 && spec.timeout_ms == 0 && spec.argv.n == 0 && spec.script.len == 0);
 	ASSERT_EQ(ERR_NONE, parse("jobs: {qa: {approval: {}}}\n"));
 	ASSERT_EQ_FMT(UINT64_C(1), job(0).gate_count, "%" PRIu64);
+	ASSERT_EQ(ERR_NONE, parse("jobs: {qa: {approval: {count: 2, from: [@release, '@qa', cid]}}, m: {run: 'echo é @x'}}\n"));
+	ASSERT(job(0).gate_from.n == 3 && is(job(0).gate_from.at[0], "@release") && is(job(0).gate_from.at[1], "@qa"));
+	ASSERT_EQ(ERR_NONE, parse("jobs: {qa: {approval: {from: @release, message: 'é @release'}}}\n"));
+	ASSERT(is(job(0).gate_from.at[0], "@release") && is(job(0).gate_message, "é @release"));
+	ASSERT_EQ(ERR_INVALID, parse("jobs: {qa: {approval: {from: ['@re lease']}}}\n"));
+	ASSERT_STR_EQ("a team must be given as @NAME, with letters, digits and _ . -", error.text);
+	ASSERT_EQ(ERR_DUPLICATE, parse("jobs: {qa: {approval: {from: [@a, @a]}}}\n"));
 	PASS();
 }
 

@@ -25,10 +25,10 @@ static void gate_asks(struct fixture *fixture, enum job_state state)
 
 static void gate_answers(struct fixture *fixture, enum job_state state)
 {
-	struct slice unblocks = slice_str("publish");
+	struct slice unblocks = slice_str("publish"), team = slice_str("@release (anna)");
 	struct rec_job_row row = { .job = 1, .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = state,
 		.gate_count = 2, .gate_have = 1, .gate_message = slice_str("good\x1b[2J?"), .digest = slice_str("12345678"),
-		.unblocks = { &unblocks, 1 } };
+		.unblocks = { &unblocks, 1 }, .gate_shown = { &team, 1 } };
 	struct msg_snapshot snapshot = { .id = fixture->query_id, .turn = 61, .jobs = { &row, 1 } };
 
 	fixture_give(fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
@@ -52,7 +52,7 @@ TEST gates_are_decided(void)
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	ASSERT(fixture_has(&grid, "good"));
 	ASSERT(fixture_has(&grid, "unblocks publish"));
-	ASSERT(fixture_has(&grid, "1 of 2 people have approved"));
+	ASSERT(fixture_has(&grid, "1 of 2 people have approved; who may: @release (anna)"));
 	fixture_press(&fixture, "fine$n");
 	ASSERT_EQ(0, fixture.cancel_count);
 	fixture_press(&fixture, "a");

@@ -31,9 +31,10 @@ static const struct column gate_columns[] = {
 	{ "state", NULL, false },
 	{ "due", NULL, false },
 	{ "held", NULL, false },
-	{ "from", NULL, false },
+	{ "from", "WHO MAY", false },
 	{ "will", NULL, false },
 	{ "digest", NULL, false },
+	{ "approvers", NULL, false },
 };
 const struct table gate_table = TABLE_OF(gate_columns);
 
@@ -54,9 +55,10 @@ void gate_rows_add(struct records *records, const struct rec_job_row *job)
 	records_text(records, slice_str(state_table[job_state_checked(job->state)].name));
 	records_time(records, job->due_ms);
 	records_bool(records, job->held);
-	records_texts(records, job->gate_from);
+	records_texts_as(records, job->gate_from, gate_from_text(job, records->arena));
 	records_texts(records, job->will);
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
+	records_texts(records, job->approvers);
 }
 
 const struct listing_options approvals_options = {

@@ -37,6 +37,40 @@ static enum err check_dates(struct cli *cli, const char *path, const struct dagl
 	return ERR_NONE;
 }
 
+static bool has_team(const struct conf *conf, struct slice name)
+{
+	for (size_t i = 0; i < conf->team_count; i++)
+		if (slice_eq(conf->teams[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * Refuse gates that name a team that titan.conf doesn't have. Only the files of the master count: without teams here, or
+ * with a master on another machine, nothing is known.
+ */
+static enum err check_teams(struct cli *cli, const char *path, const struct dagline *dag)
+{
+	const struct conf *conf = conf_setting(cli->invocation->conf, CONF_teams);
+	struct buf known = { 0 };
+
+	if (conf == NULL || cli->remote.address[0] != '\0')
+		return ERR_NONE;
+	for (size_t i = 0; i < conf->team_count; i++)
+		buf_addf(&known, "%s@%.*s", i > 0 ? ", " : "", (int)conf->teams[i].name.len, (const char *)conf->teams[i].name.data);
+	for (size_t i = 0; i < dag->node_count; i++) {
+		const struct slice_list *from = &dag->nodes[i]->gate_from;
+
+		for (size_t at = 0; at < from->n; at++)
+			if (text_is_team(from->at[at]) && !has_team(conf, slice_make(from->at[at].data + 1, from->at[at].len - 1)))
+				error_set(&cli->error, ERR_UNKNOWN_NAME, "%s: gate '%.*s' names team %.*s, which isn't in titan.conf; the teams there: %s",
+					  path, (int)dag->nodes[i]->name.len, (const char *)dag->nodes[i]->name.data,
+					  (int)from->at[at].len, (const char *)from->at[at].data, buf_cstr(&known));
+	}
+	buf_free(&known);
+	return cli->error.code;
+}
+
 /* Read a graph on one line, or a pipeline. */
 static enum err read_graph(struct cli *cli, const char *path, struct buf *text, struct pipeline *ret)
 {
@@ -59,6 +93,8 @@ static enum err validate(struct cli *cli, const char *path, struct records *reco
 
 	if (err == ERR_NONE)
 		err = check_dates(cli, path, &pipeline.dag);
+	if (err == ERR_NONE)
+		err = check_teams(cli, path, &pipeline.dag);
 	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN) {
 		text_escape(out, slice_str(path), TEXT_KEEP_NONE);
 		buf_addf(out, ": valid, %" PRIu64 " job%s\n", pipeline.dag.job_count,
@@ -128,6 +164,8 @@ int cmd_plan(struct cli *cli)
 	struct buf text = { 0 };
 	enum err err = plan_graph(cli, &text, &pipeline);
 
+	if (err == ERR_NONE)
+		err = check_teams(cli, cli->invocation->arg_count > 0 ? cli->invocation->args[0] : "-e", &pipeline.dag);
 	if (err == ERR_NONE) {
 		struct graph_source source = { .count = pipeline.dag.job_count, .job_cb = plan_job, .arg = &pipeline.dag };
 

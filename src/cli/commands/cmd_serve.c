@@ -30,6 +30,16 @@ static enum err read_ready_fd(struct cli *cli, enum option_id id, int *ret_fd)
 	return err;
 }
 
+static void read_teams(struct cli *cli, struct master_options *options)
+{
+	const struct conf *conf = conf_setting(cli->invocation->conf, CONF_teams);
+	struct core_team *teams = arena_alloc(&cli->arena, ((conf ? conf->team_count : 0) + 1) * sizeof(*teams));
+
+	options->teams = teams;
+	for (size_t i = 0; conf && i < conf->team_count; i++)
+		teams[options->team_count++] = (struct core_team){ conf->teams[i].name, conf->teams[i].members };
+}
+
 int cmd_master(struct cli *cli)
 {
 	struct master_options options = { .statedir = cli->statedir };
@@ -57,6 +67,7 @@ int cmd_master(struct cli *cli)
 				   strcmp(conf_value(cli->invocation->conf, CONF_trust_submitters), "yes") == 0;
 	options.privacy_open = conf_value(cli->invocation->conf, CONF_privacy) != NULL &&
 			       strcmp(conf_value(cli->invocation->conf, CONF_privacy), "open") == 0;
+	read_teams(cli, &options);
 	options.heartbeat_ms = intervals.heartbeat_ms;
 	options.lease_ms = intervals.lease_ms;
 	options.grace_ms = intervals.grace_ms;

@@ -86,6 +86,7 @@ static const struct column detail_columns[] = {
 	{ "held", NULL, false },
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
+	{ "approvers", NULL, false },
 };
 const struct table job_detail_table = TABLE_OF(detail_columns);
 
@@ -173,7 +174,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 		records_none(records);
 	number_or_none(records, job->gate_count);
 	records_texts(records, job->unblocks);
-	records_texts(records, job->gate_from);
+	records_texts_as(records, job->gate_from, gate_from_text(job, records->arena));
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
 	records_texts(records, decisions);
 	records_text(records, job->ended_by > 0 && job->ended_by < EVENT_COUNT ?
@@ -214,6 +215,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_bool(records, job->held);
 	records_bool(records, job->forgiven);
 	records_bool(records, job->dead);
+	records_texts(records, job->approvers);
 }
 
 /*

@@ -320,6 +320,20 @@ struct slice job_address(const struct rec_job_row *job, struct arena *arena)
 	return copy;
 }
 
+struct slice gate_from_text(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	for (size_t i = 0; i < job->gate_shown.n; i++) {
+		buf_add_str(&text, i > 0 ? ", " : "");
+		buf_add_slice(&text, job->gate_shown.at[i]);
+	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
 int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms)
 {
 	enum job_state state = job_state_checked(job->state);

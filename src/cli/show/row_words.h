@@ -26,6 +26,8 @@ struct slice run_parent(const struct rec_run_row *run, struct arena *arena);
 struct slice run_why_text(const struct rec_run_row *run, struct arena *arena);
 
 struct slice job_address(const struct rec_job_row *job, struct arena *arena);    /* address such as "4127/load" */
+/* Who may approve the gate, with the members of its teams: "@release (anna, bert), cid"; empty: it names no team. */
+struct slice gate_from_text(const struct rec_job_row *job, struct arena *arena);
 /* duration of the latest attempt; -1: there is none */
 int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms);
 struct slice job_stop_text(const struct rec_job_row *job); /* the time limit that ended the job, in words; or empty */

@@ -106,6 +106,9 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		return error_set(builder->error, ERR_TOO_LARGE, "job %u: its specification is too long",
 				 index);
 	err = spec_check(&spec, index, builder->extent, builder->error);
+	/* A team of a graph that was admitted earlier may have gone since. */
+	if (err == ERR_NONE && core->admitting)
+		err = teams_check(core, &spec, index, builder->error);
 	if (err != ERR_NONE)
 		return err;
 	*job = (struct job){

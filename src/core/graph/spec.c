@@ -199,6 +199,7 @@ static enum err spec_check_conditions(const struct spec_check *check)
 static enum err spec_check_gate(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
+	size_t teams = 0;
 
 	if (spec->gate_count == 0) {
 		if (spec->gate_from.n > 0 || spec->gate_timeout_ms > 0 || spec->gate_expiry > 0 || spec->gate_message.len > 0)
@@ -208,12 +209,17 @@ static enum err spec_check_gate(const struct spec_check *check)
 	}
 	if (spec->gate_count > LIMIT_GATE_PEOPLE_MAX || spec->gate_from.n > LIMIT_GATE_PEOPLE_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "gate_count", "too many people");
-	if (spec->gate_from.n > 0 && spec->gate_count > spec->gate_from.n)
-		return spec_refused(check, ERR_INVALID, "gate_from", "fewer people are listed than must approve");
-	for (size_t i = 0; i < spec->gate_from.n; i++)
+	for (size_t i = 0; i < spec->gate_from.n; i++) {
+		teams += text_is_team(spec->gate_from.at[i]);
+		if (text_is_team(spec->gate_from.at[i]) && !text_is_person(spec->gate_from.at[i]))
+			return spec_refused(check, ERR_INVALID, "gate_from", "a team must be given as @NAME, with letters, digits and _ . -");
 		for (size_t j = 0; j < i; j++)
 			if (slice_eq(spec->gate_from.at[i], spec->gate_from.at[j]))
-				return spec_refused(check, ERR_DUPLICATE, "gate_from", "the list names a person twice");
+				return spec_refused(check, ERR_DUPLICATE, "gate_from", "the list names a person or team twice");
+	}
+	/* teams_check counts the members of teams. */
+	if (spec->gate_from.n > 0 && teams == 0 && spec->gate_count > spec->gate_from.n)
+		return spec_refused(check, ERR_INVALID, "gate_from", "fewer people are listed than must approve");
 	if (spec->gate_expiry > GATE_APPROVE)
 		return spec_refused(check, ERR_INVALID, "gate_expiry", "no such value");
 	if (spec->gate_expiry != 0 && spec->gate_timeout_ms == 0)

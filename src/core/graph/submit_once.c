@@ -194,7 +194,10 @@ static uint64_t run_step(struct core *core, const struct core_input *input)
 
 uint64_t submit_step(struct core *core, const struct core_input *input)
 {
-	if (input->submit.schedule.len > 0 && input->submit.into == 0)
-		return schedule_step(core, input);
-	return run_step(core, input);
+	uint64_t made;
+
+	core->admitting = true;
+	made = input->submit.schedule.len > 0 && input->submit.into == 0 ? schedule_step(core, input) : run_step(core, input);
+	core->admitting = false;
+	return made;
 }

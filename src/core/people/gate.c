@@ -117,7 +117,7 @@ static enum err gate_denies(const struct core *core, const struct input_act *act
 	struct buf others = { 0 };
 	bool denied;
 
-	if (!person_is_listed(spec, act->person))
+	if (!person_is_listed(core, spec, act->person))
 		return error_set(error, ERR_DENIED, "gate %llu/%.*s can't be decided by %.*s: the pipeline names "
 			"other people",
 				 (unsigned long long)act->run, name, (const char *)spec->name.data, person,

@@ -52,7 +52,23 @@ role_set person_roles(const struct core *core, struct slice name);
  * needn't be named? Adds up to three of their names to out, as "anna, bert or cid"; out may be NULL.
  */
 bool others_may_approve(const struct core *core, const struct rec_job_spec *spec, struct slice person, struct buf *out);
-bool person_is_listed(const struct rec_job_spec *spec, struct slice person); /* true also if the gate names nobody */
+/* Does the gate name this person, or a team with this person? True also if the gate names nobody. */
+bool person_is_listed(const struct core *core, const struct rec_job_spec *spec, struct slice person);
+
+/* teams.c: groups of people, whom the configuration names */
+void teams_know(struct core *core, const struct core_config *config);
+void teams_forget(struct core *core);
+/* Is an entry of gate_from, NAME or @NAME, this person or a team with this person? */
+bool team_has(const struct core *core, struct slice entry, struct slice person);
+void teams_view(const struct core *core, const struct rec_job_spec *spec, struct arena *arena, struct rec_job_row *row);
+/* Check that all teams of a gate exist, and that they and the named people are as many as must approve. */
+enum err teams_check(const struct core *core, const struct rec_job_spec *spec, uint32_t index, struct error *error);
+/* Add the entry as people read it: "anna", or "@release (anna, bert)". */
+void team_tell(const struct core *core, struct slice entry, struct buf *out);
+/* Find the next person whom the gate names, itself or by a team, each once; *cursor begins at 0. False: no more. */
+bool people_next(const struct core *core, const struct rec_job_spec *spec, size_t *cursor, struct slice *ret_person);
+/* How many people does the gate name, without this one? */
+uint64_t people_named(const struct core *core, const struct rec_job_spec *spec, struct slice except);
 
 /* token.c: keys of people, programs and workers of other machines */
 enum err token_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, struct error *error);

@@ -22,10 +22,10 @@ void people_forget(struct core *core)
 	mem_free(core->people);
 }
 
-bool person_is_listed(const struct rec_job_spec *spec, struct slice person)
+bool person_is_listed(const struct core *core, const struct rec_job_spec *spec, struct slice person)
 {
 	for (size_t i = 0; i < spec->gate_from.n; i++)
-		if (slice_eq(spec->gate_from.at[i], person))
+		if (team_has(core, spec->gate_from.at[i], person))
 			return true;
 	return spec->gate_from.n == 0;
 }
@@ -35,10 +35,10 @@ struct others {
 	size_t count;
 };
 
-static void others_add(struct others *others, const struct rec_job_spec *spec, struct slice except, struct slice name,
-		       role_set roles)
+static void others_add(const struct core *core, struct others *others, const struct rec_job_spec *spec, struct slice except,
+		       struct slice name, role_set roles)
 {
-	if (!(roles & (ROLE_BIT(APPROVER) | ROLES_ADMIN)) || slice_eq(name, except) || !person_is_listed(spec, name))
+	if (!(roles & (ROLE_BIT(APPROVER) | ROLES_ADMIN)) || slice_eq(name, except) || !person_is_listed(core, spec, name))
 		return;
 	for (size_t i = 0; i < others->count; i++)
 		if (slice_eq(others->names[i], name))
@@ -54,9 +54,9 @@ bool others_may_approve(const struct core *core, const struct rec_job_spec *spec
 	role_set roles;
 
 	for (size_t i = 0; i < core->people_count; i++)
-		others_add(&others, spec, person, core->people[i].name, core->people[i].roles);
+		others_add(core, &others, spec, person, core->people[i].name, core->people[i].roles);
 	for (size_t at = 0; (at = token_live_after(core, at, &name, &roles)) != 0;)
-		others_add(&others, spec, person, name, roles);
+		others_add(core, &others, spec, person, name, roles);
 	for (size_t i = 0; out && i < others.count; i++) {
 		buf_add_str(out, i == 0 ? "" : i + 1 < others.count ? ", " : " or ");
 		buf_add_slice(out, others.names[i]);

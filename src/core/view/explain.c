@@ -140,29 +140,46 @@ static enum reason tell_delayed(struct telling *telling)
 	return REASON_DUE;
 }
 
-/* Name the people who may approve a gate. The run's submitter is never one of them. */
+/* Say why a gate that names people or teams can't be approved by anybody. */
+static void tell_nobody(struct telling *telling)
+{
+	struct slice_list from = telling->spec->gate_from;
+
+	if (people_named(telling->core, telling->spec, (struct slice){ 0 }) > 0) {
+		buf_addf(&telling->words, "; nobody may approve: the gate names only %s, who submitted the run and so can't approve",
+			 telling->job->run->owner);
+		return;
+	}
+	buf_add_str(&telling->words, "; nobody may approve: titan.conf has no members for ");
+	for (size_t i = 0; i < from.n; i++)
+		buf_addf(&telling->words, "%s%.*s", i ? ", " : "", (int)from.at[i].len, (const char *)from.at[i].data);
+}
+
+/* Name the people and teams who may approve a gate. The run's submitter is never one of them. */
 static void tell_approvers(struct telling *telling)
 {
 	struct slice_list from = telling->spec->gate_from;
 	struct slice owner = slice_str(telling->job->run->owner);
 	unsigned shown = 0, left = 0;
 
+	if (from.n > 0 && people_named(telling->core, telling->spec, owner) == 0) {
+		tell_nobody(telling);
+		return;
+	}
 	for (size_t i = 0; i < from.n; i++) {
 		if (slice_eq(from.at[i], owner))
 			continue;
-		if (shown == NAMES_MAX)
+		if (shown == NAMES_MAX) {
 			left++;
-		else
-			buf_addf(&telling->words, "%s%.*s", shown++ ? ", " : "; ", (int)from.at[i].len,
-				 (const char *)from.at[i].data);
+			continue;
+		}
+		buf_add_str(&telling->words, shown++ ? ", " : "; ");
+		team_tell(telling->core, from.at[i], &telling->words);
 	}
 	if (left > 0)
 		tell_count(telling, " and ", left, "other", "others");
 	if (shown > 0)
 		buf_add_str(&telling->words, " may");
-	else if (from.n > 0)
-		buf_addf(&telling->words, "; nobody may approve: the gate names only %s, who submitted the run and so can't approve",
-			 telling->job->run->owner);
 }
 
 static enum reason tell_approval(struct telling *telling)

@@ -41,7 +41,7 @@ bool view_decides(const struct core *core, uint64_t number, struct slice person)
 		if (!(job->flags & JOB_STAGED))
 			continue;        /* the job has no gate: gates set JOB_STAGED */
 		CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
-		found = spec.gate_count > 0 && person_is_listed(&spec, person);
+		found = spec.gate_count > 0 && person_is_listed(core, &spec, person);
 		arena_reset(&arena);
 	}
 	arena_free(&arena);
