@@ -259,3 +259,122 @@ int statedir_socket_listen(const struct statedir *statedir, int *ret_fd)
 {
 	return statedir_listen_in(statedir->dir, SOCKET_NAME, ret_fd);
 }
+
+/* ---- sockets for other users ---- */
+
+/* May only root and this owner make files in the directory? Those above it must be safe, too, or sticky. */
+static bool others_may_write(const struct stat *info, uid_t owner, bool sticky_is_safe)
+{
+	if (info->st_uid != 0 && info->st_uid != owner)
+		return true;
+	return (info->st_mode & (S_IWGRP | S_IWOTH)) != 0 && !(sticky_is_safe && info->st_mode & S_ISVTX);
+}
+
+/* Check the directory and all above it; its path becomes one without symbolic links. 0 or -errno. */
+static int check_shared_dir(char dir[PATH_MAX], struct stat *ret_info)
+{
+	char above[PATH_MAX];
+	struct stat info;
+	char *slash;
+
+	if (!realpath(dir, above) || stat(above, ret_info) < 0)
+		return -errno;
+	if (others_may_write(ret_info, ret_info->st_uid, false))
+		return -EPERM;
+	memcpy(dir, above, strlen(above) + 1);
+	while ((slash = strrchr(above, '/')) != NULL && slash[1] != '\0') {
+		slash[slash == above] = '\0';
+		if (stat(above, &info) < 0)
+			return -errno;
+		if (others_may_write(&info, ret_info->st_uid, true))
+			return -EPERM;
+	}
+	return 0;
+}
+
+/* Split the path, and open its directory. Return the descriptor or -errno. */
+static int open_shared_dir(const char *path, char ret_dir[PATH_MAX], const char **ret_name, struct stat *ret_info)
+{
+	const char *slash = strrchr(path, '/');
+	int result, fd;
+
+	if (path[0] != '/' || slash == path || slash[1] == '\0')
+		return -EINVAL;
+	if (strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return -ENAMETOOLONG;
+	memcpy(ret_dir, path, (size_t)(slash - path));
+	ret_dir[slash - path] = '\0';
+	*ret_name = slash + 1;
+	result = check_shared_dir(ret_dir, ret_info);
+	if (result < 0)
+		return result;
+	fd = open(ret_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES)
+		fd = open(ret_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : -errno;
+}
+
+/* The directory of a shared socket is often on a file system that is empty after a boot, such as /run: make it again. */
+static int make_shared_dir(const char *path)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path || (size_t)(slash - path) >= sizeof(dir))
+		return 0;
+	memcpy(dir, path, (size_t)(slash - path));
+	dir[slash - path] = '\0';
+	if (mkdir(dir, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	return chmod(dir, 0755) < 0 ? -errno : 0;
+}
+
+int statedir_listen_shared(const char *path, gid_t group, int *ret_fd)
+{
+	struct sockaddr_un address;
+	char dir[PATH_MAX];
+	const char *name;
+	struct stat info;
+	int result = make_shared_dir(path);
+	int dir_fd = result < 0 ? result : open_shared_dir(path, dir, &name, &info);
+
+	if (dir_fd < 0)
+		return dir_fd;
+	if (info.st_uid != 0 && info.st_uid != geteuid())
+		result = -EPERM;
+	else if (!(info.st_mode & S_IXOTH) && !(info.st_mode & S_IXGRP && info.st_gid == group))
+		result = -EACCES;
+	socket_address(dir, name, dir_fd, &address);
+	/* It listens with mode 0600 first, and only then the group gets it: nobody else can ever connect. */
+	if (result == 0)
+		result = listen_at(dir_fd, name, &address, ret_fd);
+	if (result == 0 && (fchownat(dir_fd, name, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW) < 0 || fchmodat(dir_fd, name, 0660, 0) < 0)) {
+		result = errno == EPERM ? -EDOM : -errno;
+		unlinkat(dir_fd, name, 0);
+		close(*ret_fd);
+	}
+	close(dir_fd);
+	return result;
+}
+
+int statedir_connect_shared(const char *path, int *ret_fd)
+{
+	struct sockaddr_un address;
+	char dir[PATH_MAX];
+	const char *name;
+	struct stat info, socket_info;
+	int dir_fd = open_shared_dir(path, dir, &name, &info);
+	int result = 0;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	if (fstatat(dir_fd, name, &socket_info, AT_SYMLINK_NOFOLLOW) < 0)
+		result = -errno;
+	else if (!S_ISSOCK(socket_info.st_mode))
+		result = -ENOTSOCK;
+	socket_address(dir, name, dir_fd, &address);
+	if (result == 0)
+		result = connect_to(&address, ret_fd);
+	close(dir_fd);
+	return result;
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct statedir {
 	char dir[PATH_MAX];              /* absolute path of the cluster's directory, such as .../default */
@@ -54,5 +55,14 @@ int statedir_socket_listen(const struct statedir *statedir, int *ret_fd);
 /* Connect to another socket, or listen on it, in a directory of this user with mode 0700. */
 int statedir_connect_in(const char *dir, const char *name, int *ret_fd);
 int statedir_listen_in(const char *dir, const char *name, int *ret_fd);
+
+/*
+ * Listen at a socket that the members of a group may use, or connect to such a socket; path is absolute. Its directory
+ * must be one in which only root and the owner of the master can make files, so that nobody can put another socket in its
+ * place: -EPERM otherwise. listen: makes the directory if its parent allows it; -EADDRINUSE: another process listens
+ * there; -EACCES: the group can't enter the directory; -EDOM: this user can't give the socket to the group.
+ */
+int statedir_listen_shared(const char *path, gid_t group, int *ret_fd);
+int statedir_connect_shared(const char *path, int *ret_fd);
 
 #endif

@@ -259,6 +259,8 @@ static enum err read_key(struct dag_reader *reader, enum conf_place place, const
 	if (conf_table[key].shape == CONF_IS_LATER)
 		return dag_fail(reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 				"key '%s' is reserved for a later version; remove it", conf_table[key].word);
+	if (conf_table[key].shape == CONF_IS_SHARE)
+		return conf_read_share(reader, node, conf, &conf->values[key]);
 	if (conf_table[key].shape == CONF_IS_TEAMS)
 		return conf_read_teams(reader, node, conf, &conf->values[key]);
 	return read_value(reader, &conf_table[key], node, &conf->values[key]);

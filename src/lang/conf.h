@@ -8,6 +8,7 @@
 #define TITAN_LANG_CONF_H
 
 #include "lang/dagline.h"
+#include "proto/message.h"
 
 struct dag_reader;
 struct tree_node;
@@ -23,7 +24,7 @@ enum conf_key {
 
 enum conf_shape {
 	CONF_IS_NAME, CONF_IS_LABELS, CONF_IS_CHOICE, CONF_IS_NUMBER, CONF_IS_SPAN, CONF_IS_INTERVAL, CONF_IS_SIZE, CONF_IS_ADDRESSES,
-	CONF_IS_TEAMS, CONF_IS_LATER,
+	CONF_IS_TEAMS, CONF_IS_SHARE, CONF_IS_LATER,
 };
 
 enum conf_place {                        /* the four kinds of titan.conf files, as bits */
@@ -53,10 +54,17 @@ struct conf_team {                       /* a group of people */
 	struct slice_list members;
 };
 
+struct conf_share {                      /* other users of this machine, and the socket for them */
+	struct slice socket, group;      /* group: its name or number */
+	struct conf_user { struct slice name; role_set roles; } *users;  /* name: the user's name or number */
+	size_t user_count;
+};
+
 struct conf {                            /* the settings of one file; NULL: not set. Lists are joined by commas. */
 	const char *values[CONF_COUNT];
 	struct conf_team *teams;
 	size_t team_count;
+	struct conf_share share;
 };
 
 #define CONF_FILES 4
@@ -77,7 +85,8 @@ enum err conf_parse(struct slice text, enum conf_place place, struct arena *aren
 const char *conf_value(const struct conf_files *files, enum conf_key key);
 /* The file that sets the key and counts; NULL: no file sets it. */
 const struct conf *conf_setting(const struct conf_files *files, enum conf_key key);
-/* conf_people.c: read the value of teams; *ret_shown is the value as one text. */
+/* conf_people.c: read the value of share or teams; *ret_shown is the value as one text. */
+enum err conf_read_share(struct dag_reader *reader, const struct tree_node *node, struct conf *conf, const char **ret_shown);
 enum err conf_read_teams(struct dag_reader *reader, const struct tree_node *node, struct conf *conf, const char **ret_shown);
 /* Write which files may set the key, such as "the user's and the system's". */
 void conf_places(unsigned places, struct buf *out);

@@ -79,6 +79,8 @@ master_sources = \
 	src/master/seal.c \
 	src/master/seal.h \
 	src/master/serials.c \
+	src/master/share.c \
+	src/master/share.h \
 	src/master/sight.c \
 	src/master/sight.h \
 	src/master/squeeze.c \

@@ -44,6 +44,8 @@ void principal_own(struct principal *ret)
 
 enum err principal_of(const struct identity *identity, const struct people *people, struct principal *ret, struct error *error)
 {
+	struct principal owner;
+
 	if (identity->kind != IDENTITY_USER)
 		return error_set(error, ERR_DENIED, "this master has no token '%s'", identity->key);
 	for (size_t i = 0; i < people->count; i++) {
@@ -51,12 +53,17 @@ enum err principal_of(const struct identity *identity, const struct people *peop
 
 		if (person->uid != identity->uid)
 			continue;
-		*ret = (struct principal){ .id = person->uid, .origin = "unix", .roles = person->roles };
+		principal_own(&owner);
+		*ret = (struct principal){ .id = person->uid == owner.id ? owner.id : principal_number(person->name, &owner),
+					  .origin = "unix", .roles = person->roles };
 		snprintf(ret->name, sizeof(ret->name), "%s", person->name);
 		return ERR_NONE;
 	}
 	principal_own(ret);
 	if (ret->id == identity->uid)
 		return ERR_NONE;
-	return error_set(error, ERR_DENIED, "this master serves only user %s", ret->name);
+	if (people->count == 0)
+		return error_set(error, ERR_DENIED, "this master serves only user %s", ret->name);
+	error_set(error, ERR_DENIED, "user %u isn't among the users with whom %s shares this cluster", (unsigned)identity->uid, ret->name);
+	return error_next(error, "ask %s to list you under share in titan.conf of the cluster", ret->name);
 }

@@ -237,6 +237,7 @@ struct master {
 		struct peer_session *first, *last;
 		size_t count;
 	} pending[2];                    /* from this machine, from others */
+	struct listener *share;          /* the socket for other users of this machine; NULL: none */
 	struct remote *remote;
 	struct bridges *bridges;         /* bridges to workers; NULL: the master doesn't serve yet */
 	struct rates rates;              /* counts how fast tokens send requests */
@@ -347,6 +348,8 @@ void session_accept_cb(int fd, void *owner);
  * another machine.
  */
 bool session_has_room(struct master *master, bool remote);
+/* Close a connection that has no session yet, and tell the peer why as far as that needs no waiting. */
+void session_turn_away(int fd, const struct error *error);
 struct peer_session *session_new(struct master *master, struct transport *transport, const struct caller *caller, bool remote);
 void session_is_open(struct peer_session *session);      /* HELLO is complete: the peer is known */
 void session_fail(struct peer_session *session, const struct error *error);      /* send the error, then close */

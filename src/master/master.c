@@ -24,6 +24,7 @@
 #include "master/bridges.h"
 #include "master/moments.h"
 #include "master/remote.h"
+#include "master/share.h"
 
 /* longest delay of a commit while no client waits and no worker's slot is about to run out of jobs */
 #define LINGER_NS (2 * NS_PER_MS)
@@ -46,6 +47,7 @@ void master_end(struct master *master, const char *why)
 	master->ending = true;
 	listener_free(master->listener);
 	master->listener = NULL;
+	share_stop(master);
 	remote_stop(master);
 	while (map_next(&master->sessions, &cursor, &id, &value))
 		session_pause(value, PAUSE_ENDING, true);
@@ -88,6 +90,10 @@ void master_serve(struct master *master)
 		return;
 	}
 	master->listener = listener_new(master->loop, fd, master, session_accept_cb);
+	if (share_open(master, &master->failure) != ERR_NONE) {
+		master_end(master, "the master can't listen for other users");
+		return;
+	}
 	if (remote_open(master, &master->failure) != ERR_NONE) {
 		master_end(master, "the master can't listen at an address");
 		return;
@@ -237,6 +243,7 @@ static void finish(struct master *master)
 	void *value;
 
 	listener_free(master->listener);
+	share_stop(master);
 	logs_close(master->logs);
 	store_stop(master->store);
 	copies_free(master);

@@ -31,6 +31,8 @@ struct master_options {
 	bool trust_submitters;           /* workers that run as the owner's user take everybody's jobs */
 	bool privacy_open;               /* every person with a role sees all runs */
 	struct people people;            /* users who may connect, besides the master's own */
+	/* path and group of the socket for these users; NULL: none */
+	const char *share_socket, *share_group;
 	const struct core_team *teams;   /* groups of people that gates may name */
 	size_t team_count;
 	const char *listen;              /* TCP addresses to listen on, separated by commas; NULL or empty: none */

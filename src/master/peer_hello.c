@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "master/remote.h"
+#include "master/share.h"
 #include "proto/version.h"
 
 #define HELD_MAX (1u << 20)              /* most attempts in an inventory */
@@ -111,8 +112,9 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 }
 
 /*
- * Could a job of this worker use the owner's socket? It could if the worker runs as the master's user on the master's machine.
- * The kernel tells the user of a local worker; a worker that came over TLS tells its machine and user itself.
+ * Could a job of this worker use the rights of the owner, or of a user with whom the cluster is shared? It could if its jobs run
+ * as such a user on the master's machine. The worker says as which user its jobs run, and over TLS on which machine: it has
+ * the rights of its user anyway, and the user of its jobs may be another one.
  */
 static bool takes_owners_only(const struct peer_session *session, const struct msg_hello *msg)
 {
@@ -120,10 +122,10 @@ static bool takes_owners_only(const struct peer_session *session, const struct m
 
 	if (session->master->options.trust_submitters)
 		return false;
-	if (!session->remote)
-		return session->principal.id == session->master->owner.id;
 	host_id(machine);
-	return msg->uid == (uint64_t)getuid() + 1 && slice_eq(msg->machine, slice_str(machine));
+	if (session->remote && !slice_eq(msg->machine, slice_str(machine)))
+		return false;
+	return msg->uid == 0 ? !session->remote : share_has_rights(session->master, msg->uid - 1);
 }
 
 /* No version is common: say which side is too old, and how to upgrade it. Older workers log the text alone. */

@@ -252,15 +252,12 @@ static const struct conn_ops session_ops = {
 
 /* ---- new connections ---- */
 
-static void turn_away(int fd)
+void session_turn_away(int fd, const struct error *error)
 {
 	struct buf frame = { 0 };
-	struct msg_error busy = {
-		.code = ERR_BUSY,
-		.text = slice_str("the master already has the highest number of connections"),
-	};
+	const struct msg_error msg = { .code = error->code, .text = slice_str(error->text), .next = slice_str(error->next) };
 
-	message_encode(&frame, OP_ERROR, &busy);
+	message_encode(&frame, OP_ERROR, &msg);
 	/* Send what the socket takes at once, without waiting: for a refused connection that is enough. */
 	if (send(fd, frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_debug("can't send the reason to a refused connection: %s", strerror(errno));
@@ -329,7 +326,8 @@ void session_accept(struct master *master, int fd, const struct caller *caller)
 	int result;
 
 	if (!session_has_room(master, false)) {
-		turn_away(fd);
+		error_set(&error, ERR_BUSY, "the master already has the highest number of connections");
+		session_turn_away(fd, &error);
 		return;
 	}
 	session = session_new(master, transport_unix(fd), caller, false);

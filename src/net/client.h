@@ -17,7 +17,10 @@ void client_close(struct client *client);                /* closes the client, w
 /* Descriptor to poll after client_receive returned ERR_PENDING. */
 int client_fd(const struct client *client);
 short client_events(const struct client *client);        /* events of poll to wait for, with client_fd */
-/* Connect over TCP to a master on another machine, with a key (keyfile.h). */
+/*
+ * Connect over TCP to a master on another machine, with a key (keyfile.h); or, if the address is a path, to the shared
+ * socket of a master of this machine, which needs no key.
+ */
 struct key;
 enum err client_open_remote(const char *address, const struct key *key, struct client **ret_client, struct error *error);
 /* Connect from inside a job: over its worker's socket, with the token that names the attempt. */

@@ -137,6 +137,34 @@ enum err client_open(const struct statedir *statedir, struct client **ret_client
 	return opened(client, err, ret_client);
 }
 
+static enum err connect_shared(struct client *client, const char *path, struct error *error)
+{
+	int fd, result = statedir_connect_shared(path, &fd);
+	int dir = (int)(strrchr(path, '/') - path);
+
+	switch (result) {
+	case 0:
+		client->transport = transport_unix(fd);
+		return ERR_NONE;
+	case -EAGAIN:
+		return error_set(error, ERR_BUSY, "the master at %s doesn't accept connections at the moment", path);
+	case -ECONNREFUSED:
+		error_set(error, ERR_UNREACHABLE, "no master listens on %s", path);
+		return error_next(error, "ls -l %s shows its owner, who can start it with titan up", path);
+	case -ENOENT:
+		error_set(error, ERR_UNREACHABLE, "there is no socket %s", path);
+		return error_next(error, "ask the owner of the cluster; share in titan.conf of the cluster names the socket");
+	case -EACCES:
+		error_set(error, ERR_DENIED, "you may not use the socket %s, because you aren't in its group", path);
+		return error_next(error, "compare: ls -l %s; id", path);
+	case -EPERM:
+		error_set(error, ERR_DENIED, "other users may write to %.*s or to a directory above it, so the socket there could be anybody's", dir, path);
+		return error_next(error, "ask the owner of the cluster to share it in a directory such as /run/titan");
+	default:
+		return error_system(error, -result, "can't connect to %s", path);
+	}
+}
+
 enum err client_open_remote(const char *address, const struct key *key, struct client **ret_client, struct error *error)
 {
 	struct client *client = mem_zalloc(sizeof(*client));
@@ -145,6 +173,12 @@ enum err client_open_remote(const char *address, const struct key *key, struct c
 	int fd;
 
 	snprintf(client->path, sizeof(client->path), "%s", address);
+	if (address[0] == '/') {
+		err = connect_shared(client, address, error);
+		if (err == ERR_NONE)
+			err = greet(client, NULL, until_ns, error);
+		return opened(client, err, ret_client);
+	}
 	err = dial(address, until_ns, &fd, error);
 	if (err == ERR_NONE)
 		err = transport_tls_connect(fd, key->identity, key->secret, &client->transport, error);

@@ -37,7 +37,7 @@ TEST job_of_a_stranger_waits_and_says_why(void)
 
 	join_owners(rig, "local", 4);
 	ASSERT_STR_EQ("", holder(rig, run, "a"));
-	ASSERT_STR_EQ("worker_of_owner: worker local: jobs there run as the user of the master, so only those of zoe may; start a "
+	ASSERT_STR_EQ("worker_of_owner: worker local: jobs there run as a user who has rights at this master, so only those of zoe may; start a "
 		      "worker as another user, or set trust_submitters: yes in titan.conf", why(rig, run, "a"));
 	join(rig, "other", 1, "", "", "");
 	ASSERT_STR_EQ("other", holder(rig, run, "a"));

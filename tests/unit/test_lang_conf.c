@@ -54,6 +54,19 @@ TEST teams_have_members(void)
 	PASS();
 }
 
+TEST clusters_are_shared(void)
+{
+	ASSERT_EQ(ERR_NONE, parse("share:\n  socket: /run/titan/lab.sock\n  group: ops\n  users: {anna: [approver, viewer], 1002: submitter}\n",
+				  FROM_CLUSTER));
+	ASSERT_STR_EQ("/run/titan/lab.sock, group ops; anna: viewer, approver; 1002: submitter", conf.values[CONF_share]);
+	ASSERT(slice_eq(conf.share.socket, slice_str("/run/titan/lab.sock")) && slice_eq(conf.share.group, slice_str("ops")));
+	ASSERT_EQ(2, conf.share.user_count);
+	ASSERT(slice_eq(conf.share.users[1].name, slice_str("1002")) && conf.share.users[1].roles == ROLE_BIT(SUBMITTER));
+	ASSERT_EQ(ERR_NONE, parse("share: {}\n", FROM_USER));
+	ASSERT_EQ(0, conf.share.socket.len);
+	PASS();
+}
+
 TEST numbers_have_both_their_ends(void)
 {
 	char text[64];
@@ -97,7 +110,16 @@ static const struct refused {
 	{ "keep_runs: 0\n", FROM_PROJECT, 1, 1, ERR_DENIED, "key 'keep_runs' isn't allowed in a project's", "" },
 	{ "cluster: x\n", FROM_CLUSTER, 1, 1, ERR_DENIED, "key 'cluster' isn't allowed in a cluster's titan.conf", "" },
 	{ "listen: [a:1, 'b c']\n", FROM_USER, 1, 15, ERR_INVALID, "key listen must be one address or a list of addresses such as 10.0.0.1:7484", "" },
-	{ "share: x\n", FROM_USER, 1, 1, ERR_INVALID, "key 'share' is reserved for a later version", "" },
+	{ "share: x\n", FROM_USER, 1, 8, ERR_INVALID, "key share must have socket, group and users", "" },
+	{ "share: {socket: /run/x.sock, group: ops}\n", FROM_USER, 1, 8, ERR_INVALID, "key share must have socket, group and users", "" },
+	{ "share: {sock: /run/x.sock}\n", FROM_USER, 1, 9, ERR_UNKNOWN_NAME, "unknown key 'sock'; share has socket, group and users", "" },
+	{ "share: {socket: x.sock}\n", FROM_USER, 1, 17, ERR_INVALID, "socket must be a path from the root", "" },
+	{ "share: {group: 'a b'}\n", FROM_USER, 1, 16, ERR_INVALID, "group must be the name or number of a group", "" },
+	{ "share: {users: [anna]}\n", FROM_USER, 1, 16, ERR_INVALID, "users must be a map from users to roles", "" },
+	{ "share: {users: {anna: [boss]}}\n", FROM_USER, 1, 24, ERR_INVALID, "a user has roles: admin, operator, submitter, approver or viewer", "" },
+	{ "share: {users: {anna: worker}}\n", FROM_USER, 1, 23, ERR_INVALID, "a user has roles", "" },
+	{ "share: {users: {anna: []}}\n", FROM_USER, 1, 23, ERR_INVALID, "anna has no role", "" },
+	{ "share: {users: {'a;b': viewer}}\n", FROM_USER, 1, 17, ERR_INVALID, "a user must be a name", "" },
 	{ "teams: {a: [b]}\n", FROM_PROJECT, 1, 1, ERR_DENIED, "key 'teams' isn't allowed in a project's titan.conf", "" },
 	{ "teams: [a]\n", FROM_USER, 1, 8, ERR_INVALID, "key teams must be a map of teams, such as teams: {release: [anna, bert]}", "" },
 	{ "teams: {a: [b, @a]}\n", FROM_USER, 1, 16, ERR_INVALID, "a team has people as members, not teams; name the members of @a here", "" },
@@ -193,6 +215,7 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(values_are_the_texts_of_options);
 	RUN_TEST(teams_have_members);
+	RUN_TEST(clusters_are_shared);
 	RUN_TEST(numbers_have_both_their_ends);
 	RUN_TEST(an_empty_file_says_nothing);
 	RUN_TEST(errors_have_their_place);

@@ -52,13 +52,19 @@ static int list(struct cli *cli)
 static enum err add(struct cli *cli, const char *name)
 {
 	struct remote_cluster remote = { .address = "" };
+	const char *socket = cli->invocation->arg_count > 2 ? cli->invocation->args[2] : NULL;
 
-	if (cli->settings.host == NULL || cli->settings.key_file == NULL)
-		return error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key FILE");
-	if (address_check(cli->settings.host, &cli->error) != ERR_NONE ||
-	    keyfile_read(cli->settings.key_file, &remote.key, &cli->error) != ERR_NONE)
+	if (socket != NULL && socket[0] != '/')
+		return error_set(&cli->error, ERR_USAGE, "'%s' isn't the path of a shared socket, such as /run/titan/prod.sock; for a cluster "
+				 "of another machine give -H ADDRESS --key FILE", socket);
+	if (socket != NULL && (cli->settings.host != NULL || strlen(socket) >= sizeof(remote.address)))
+		return error_set(&cli->error, ERR_USAGE, cli->settings.host ? "give either a socket or -H ADDRESS" : "the path is too long");
+	if (socket == NULL && (cli->settings.host == NULL || cli->settings.key_file == NULL))
+		return error_set(&cli->error, ERR_USAGE, "give the cluster's address and key: -H ADDRESS --key FILE; or its shared socket: /PATH");
+	if (socket == NULL && (address_check(cli->settings.host, &cli->error) != ERR_NONE ||
+			       keyfile_read(cli->settings.key_file, &remote.key, &cli->error) != ERR_NONE))
 		return cli->error.code;
-	snprintf(remote.address, sizeof(remote.address), "%s", cli->settings.host);
+	snprintf(remote.address, sizeof(remote.address), "%s", socket ? socket : cli->settings.host);
 	if (clusters_write(name, &remote, &cli->error) != ERR_NONE)
 		return cli->error.code;
 	if (cli_chatty(cli))
@@ -113,7 +119,7 @@ static int cluster_rm(struct cli *cli)
 int cmd_cluster(struct cli *cli)
 {
 	static const struct object_verb verbs[] = {
-		{ "ls", 0, 0, "", list }, { "add", 1, 1, "NAME", cluster_add }, { "rm", 1, 1, "NAME", cluster_rm },
+		{ "ls", 0, 0, "", list }, { "add", 1, 2, "NAME [SOCKET]", cluster_add }, { "rm", 1, 1, "NAME", cluster_rm },
 		{ "default", 1, 1, "NAME", cluster_default },
 	};
 

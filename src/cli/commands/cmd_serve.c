@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -28,6 +29,56 @@ static enum err read_ready_fd(struct cli *cli, enum option_id id, int *ret_fd)
 	if (err == ERR_NONE)
 		*ret_fd = option_given(cli->invocation, id) ? (int)fd : -1;
 	return err;
+}
+
+/* Find the user of a name, or of a number; *ret_name is the user's name if the system has one. */
+static bool find_user(struct cli *cli, struct slice name, unsigned *ret_uid, const char **ret_name)
+{
+	const char *copy = arena_strdup(&cli->arena, name);
+	const struct passwd *user = getpwnam(copy);
+	uint64_t number = 0;
+
+	if (!user && text_parse_u64(name, &number) && number < UINT32_MAX) {
+		user = getpwuid((uid_t)number);
+		*ret_uid = (unsigned)number;
+		*ret_name = user ? arena_strdup(&cli->arena, slice_str(user->pw_name)) : copy;
+		return true;
+	}
+	if (!user)
+		return false;
+	*ret_uid = user->pw_uid;
+	*ret_name = copy;
+	return true;
+}
+
+/*
+ * Read with whom the cluster is shared. A user who was removed from the system keeps no master from starting; the owner has
+ * all rights already.
+ */
+static void read_share(struct cli *cli, struct master_options *options)
+{
+	const struct conf *conf = conf_setting(cli->invocation->conf, CONF_share);
+	struct person *people;
+	unsigned uid;
+
+	if (!conf || conf->share.socket.len == 0)
+		return;
+	options->share_socket = arena_strdup(&cli->arena, conf->share.socket);
+	options->share_group = arena_strdup(&cli->arena, conf->share.group);
+	people = arena_alloc(&cli->arena, (conf->share.user_count + 1) * sizeof(*people));
+	options->people.at = people;
+	for (size_t i = 0; i < conf->share.user_count; i++) {
+		const struct conf_user *user = &conf->share.users[i];
+		const char *name;
+
+		if (!find_user(cli, user->name, &uid, &name))
+			cli_note(cli, "titan.conf shares the cluster with user %.*s, whom this machine doesn't have", (int)user->name.len,
+				 (const char *)user->name.data);
+		else if (uid == getuid())
+			cli_note(cli, "titan.conf shares the cluster with %s, who owns it and has all rights already", name);
+		else
+			people[options->people.count++] = (struct person){ .uid = uid, .name = name, .roles = user->roles };
+	}
 }
 
 static void read_teams(struct cli *cli, struct master_options *options)
@@ -68,6 +119,7 @@ int cmd_master(struct cli *cli)
 	options.privacy_open = conf_value(cli->invocation->conf, CONF_privacy) != NULL &&
 			       strcmp(conf_value(cli->invocation->conf, CONF_privacy), "open") == 0;
 	read_teams(cli, &options);
+	read_share(cli, &options);
 	options.heartbeat_ms = intervals.heartbeat_ms;
 	options.lease_ms = intervals.lease_ms;
 	options.grace_ms = intervals.grace_ms;
@@ -323,6 +375,14 @@ static int start_one(struct cli *cli)
 	return cli->invocation->arg_count == 1 ? worker_start(cli) : workers_start_again(cli);
 }
 
+/* The shared socket is for people: workers come by the owner's socket, or with a key. */
+static int refuse_shared(struct cli *cli)
+{
+	error_set(&cli->error, ERR_USAGE, "a worker can't be started or added through the shared socket %s", cli->remote.address);
+	error_next(&cli->error, "titan worker start -H ADDRESS --key FILE, with a key from: titan token add NAME --worker");
+	return cli_fail(cli);
+}
+
 int cmd_worker(struct cli *cli)
 {
 	static const struct object_verb verbs[] = {
@@ -333,9 +393,11 @@ int cmd_worker(struct cli *cli)
 		{ "logs", 1, 1, "WORKER", workers_logs }, { "check-net", 1, 1, "WORKER", workers_check_net },
 	};
 
-	if (worker_starts(cli->invocation) && cli->invocation->arg_count == 0)
+	if (worker_starts(cli->invocation) && cli->invocation->arg_count == 0 && cli->remote.address[0] != '/')
 		return worker_start(cli);
 	if (check_options(cli) != ERR_NONE)
 		return object_usage(cli);
+	if (cli->remote.address[0] == '/' && use_of(cli->invocation) & (USE_START | USE_ADD))
+		return refuse_shared(cli);
 	return object_run(cli, verbs, sizeof(verbs) / sizeof(verbs[0]));
 }

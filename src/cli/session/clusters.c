@@ -101,6 +101,11 @@ static enum err write_private(const char *path, struct slice text, struct error 
 	return error_system(error, result, "can't write %s", path);
 }
 
+static enum err check_address(const char *address, struct error *error)
+{
+	return address[0] == '/' ? ERR_NONE : address_check(address, error);
+}
+
 enum err clusters_read(const char *name, struct remote_cluster *ret, struct error *error)
 {
 	struct buf text = { 0 };
@@ -118,8 +123,8 @@ enum err clusters_read(const char *name, struct remote_cluster *ret, struct erro
 
 		memcpy(ret->address, text.data, len);
 		ret->address[len] = '\0';
-		err = address_check(ret->address, error);
-		if (err == ERR_NONE)
+		err = check_address(ret->address, error);
+		if (err == ERR_NONE && ret->address[0] != '/')
 			err = key_parse(slice_make(end + 1, text.len - len - 1), path, &ret->key, error);
 	}
 	buf_free(&text);
@@ -135,7 +140,8 @@ enum err clusters_write(const char *name, const struct remote_cluster *remote, s
 	if (strcmp(name, DEFAULT_FILE) == 0 || strcmp(name, "local") == 0)
 		return error_set(error, ERR_USAGE, "'%s' means a cluster of this machine; take another name", name);
 	buf_addf(&text, "%s\n", remote->address);
-	key_write(&remote->key, &text);
+	if (remote->address[0] != '/')
+		key_write(&remote->key, &text);
 	if (err == ERR_NONE)
 		err = write_private(path, buf_slice(&text), error);
 	buf_free(&text);
@@ -241,12 +247,16 @@ enum err clusters_find(const struct settings *settings, struct remote_cluster *r
 	if (settings->socket != NULL)
 		return ERR_NONE;
 	if (settings->host != NULL) {
-		err = address_check(settings->host, error);
-		if (err == ERR_NONE && settings->key_file == NULL) {
+		bool shared = settings->host[0] == '/';
+
+		err = check_address(settings->host, error);
+		if (err == ERR_NONE && strlen(settings->host) >= sizeof(ret->address))
+			err = error_set(error, ERR_USAGE, "the address is too long");
+		if (err == ERR_NONE && !shared && settings->key_file == NULL) {
 			error_set(error, ERR_USAGE, "--host needs a key: --key FILE, or TITAN_KEY_FILE");
 			return error_next(error, "titan token add NAME, on the master's machine, makes a token");
 		}
-		if (err == ERR_NONE)
+		if (err == ERR_NONE && !shared)
 			err = keyfile_read(settings->key_file, &ret->key, error);
 		if (err == ERR_NONE)
 			snprintf(ret->address, sizeof(ret->address), "%s", settings->host);

@@ -266,7 +266,7 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 		tell_resources(telling, wants);
 		return REASON_NO_WORKER_RESOURCES;
 	case HURDLE_OWNER:
-		tell_failing(telling, hurdle, wants, ": jobs there run as the user of the master, so only those of ");
+		tell_failing(telling, hurdle, wants, ": jobs there run as a user who has rights at this master, so only those of ");
 		buf_addf(&telling->words, "%s may; start a worker as another user, or set trust_submitters: yes in titan.conf", core->owner);
 		return REASON_WORKER_OF_OWNER;
 	case HURDLE_STANDING:
