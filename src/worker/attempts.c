@@ -193,12 +193,12 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 				   .mark = keeper->mark, .token = token };
 	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = output_fds[0],
 					 .err_fd = output_fds[1], .dir_fd = attempt->space->dir_fd,
-					 .die_with_us = attempt->dies, .cage_fd = -1,
+					 .die_with_us = attempt->dies, .cage_fd = -1, .user = keeper->options->user,
 					 .own_pids = keeper->options->containment == CONTAIN_PIDS };
 	struct spawner *late = NULL;
 	int fault;
 
-	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, keeper->path, attempt->space->id);
+	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, request.user ? request.user->place : keeper->path, attempt->space->id);
 	job_token_write(keeper->secret, attempt->job, attempt->epoch, token);
 	request.argv = list_strings(&keeper->pointers, &at, attempt->argc);
 	request.envp = env_compose(&keeper->env, &facts, at, attempt->envc);

@@ -236,6 +236,32 @@ static void accept_cb(int fd, void *owner)
 
 /* ---- opening and closing ---- */
 
+/*
+ * Listen where the jobs of another user can connect: in a directory of that user, as a client expects. While the socket is made
+ * the directory belongs to root, so that no job can put something else in its place.
+ */
+static int listen_for_user(const struct worker_options *options, char ret_dir[PATH_MAX], int *ret_fd)
+{
+	int dir_fd, result = 0;
+
+	snprintf(ret_dir, PATH_MAX, "%s/link", options->job_place);
+	dir_fd = open(ret_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (dir_fd < 0)
+		return -errno;
+	if (fchown(dir_fd, 0, 0) < 0 || fchmod(dir_fd, 0700) < 0 ||
+	    (unlinkat(dir_fd, JOB_TOKEN_SOCKET, 0) < 0 && errno != ENOENT))
+		result = -errno;
+	if (result == 0)
+		result = statedir_listen_in(ret_dir, JOB_TOKEN_SOCKET, ret_fd);
+	if (result == 0 && (fchownat(dir_fd, JOB_TOKEN_SOCKET, options->job_uid, (gid_t)-1, AT_SYMLINK_NOFOLLOW) < 0 ||
+			    fchown(dir_fd, options->job_uid, (gid_t)-1) < 0)) {
+		result = -errno;
+		close(*ret_fd);
+	}
+	close(dir_fd);
+	return result;
+}
+
 bool callers_open(struct link *link, struct error *error)
 {
 	char below[256], path[PATH_MAX];
@@ -248,7 +274,8 @@ bool callers_open(struct link *link, struct error *error)
 	if (dir_fd >= 0)
 		close(dir_fd);
 	if (result == 0)
-		result = statedir_listen_in(path, JOB_TOKEN_SOCKET, &fd);
+		result = link->options->job_place ? listen_for_user(link->options, path, &fd) :
+						    statedir_listen_in(path, JOB_TOKEN_SOCKET, &fd);
 	if (result < 0) {
 		error_system(error, -result, "can't make the socket for jobs in %s", path);
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Builds the environment of jobs. HOME and the user's name are the only variables taken from the keeper's own
- * environment. Names that begin with TITAN_ are reserved; a job's specification may only set those of a fan-out, a push
+ * environment, unless jobs run as another user. Names that begin with TITAN_ are reserved; a job's specification may only set those of a fan-out, a push
  * back, a loop, and those that stand for values in its script.
  */
 #include "worker/env.h"
@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "proto/value_name.h"
+#include "worker/job_user.h"
 
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -30,9 +31,9 @@ static void add(struct env *env, const char *name, const char *value)
  * Set PATH to the system's directories, then this program's own, so that a job that runs titan gets this
  * program if the system has none.
  */
-static void add_path(struct env *env)
+static void add_path(struct env *env, bool root)
 {
-	const char *path = geteuid() == 0 ? ROOT_PATH : USER_PATH;
+	const char *path = root ? ROOT_PATH : USER_PATH;
 	char own[PATH_MAX], with_own[PATH_MAX + 128];
 	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	char *slash;
@@ -48,9 +49,9 @@ static void add_path(struct env *env)
 	add(env, "PATH", with_own);
 }
 
-void env_init(struct env *env, const char *worker, const char *cluster, const char *socket)
+void env_init(struct env *env, const char *worker, const char *cluster, const char *socket, const struct job_user *job_user)
 {
-	const char *home = getenv("HOME"), *user = getenv("USER");
+	const char *home = job_user ? job_user->home : getenv("HOME"), *user = job_user ? job_user->name : getenv("USER");
 	char number[24];
 
 	*env = (struct env){ 0 };
@@ -59,11 +60,11 @@ void env_init(struct env *env, const char *worker, const char *cluster, const ch
 		user = getenv("LOGNAME");
 	if (!user || !user[0])
 		user = geteuid() == 0 ? "root" : number;
-	add_path(env);
+	add_path(env, geteuid() == 0 && !job_user);
 	add(env, "HOME", home && home[0] == '/' ? home : "/");
 	add(env, "USER", user);
 	add(env, "LOGNAME", user);
-	add(env, "SHELL", "/bin/sh");
+	add(env, "SHELL", job_user ? job_user->shell : "/bin/sh");
 	add(env, "LANG", "C.UTF-8");
 	add(env, "TITAN_WORKER", worker);
 	add(env, "TITAN_CLUSTER", cluster);

@@ -30,7 +30,9 @@ struct env {
 };
 
 /* Set the variables that are the same for every job. socket: path of the link's socket for jobs. */
-void env_init(struct env *env, const char *worker, const char *cluster, const char *socket);
+struct job_user;
+/* user: the user as whom jobs run; NULL: this process's own. */
+void env_init(struct env *env, const char *worker, const char *cluster, const char *socket, const struct job_user *user);
 void env_free(struct env *env);
 /*
  * Compose the environment of one job. extra: count strings NAME=value, one after another. The result lives until the

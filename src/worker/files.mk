@@ -30,6 +30,8 @@ worker_sources = \
 	src/worker/ipc.h \
 	src/worker/job_token.c \
 	src/worker/job_token.h \
+	src/worker/job_user.c \
+	src/worker/job_user.h \
 	src/worker/keeper.c \
 	src/worker/keeper.h \
 	src/worker/keeper_link.c \

@@ -133,6 +133,7 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 {
 	struct resource_list offers = { 0 };
 	char socket[PATH_MAX + 16];
+	const struct job_user *user = keeper->options->user;
 	cpu_set_t cpus;
 	enum err result = open_process(keeper, error);
 	int secret;
@@ -142,7 +143,9 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 	if (!result)
 		result = open_cages(keeper, error);
 	if (!result)
-		result = spaces_open(keeper->dir_fd, &keeper->spaces, error);
+		result = job_user_place(keeper->options->user, keeper->mark, keeper->dir_fd, error);
+	if (!result)
+		result = spaces_open(keeper->dir_fd, keeper->options->user, &keeper->spaces, error);
 	if (result)
 		return result;
 	keeper->slots = keeper->options->slots;
@@ -161,8 +164,8 @@ static enum err keeper_open(struct keeper *keeper, struct error *error)
 				 keeper->options->pool);
 	keeper->ledger = ledger_new(keeper->slots);
 	ledger_offer(keeper->ledger, &offers);
-	snprintf(socket, sizeof(socket), "%s/" JOB_TOKEN_SOCKET, keeper->path);
-	env_init(&keeper->env, keeper->options->name, keeper->options->statedir.cluster, socket);
+	snprintf(socket, sizeof(socket), "%s%s/" JOB_TOKEN_SOCKET, user ? user->place : keeper->path, user ? "/link" : "");
+	env_init(&keeper->env, keeper->options->name, keeper->options->statedir.cluster, socket, user);
 	rand_system(keeper->instance, sizeof(keeper->instance));
 	secret = job_token_secret(keeper->dir_fd, keeper->secret);
 	if (secret < 0)

@@ -29,7 +29,7 @@
 /* With this many bytes or more, messages are sent at once, because the cost of sending is shared by many. */
 #define COMPANY_BYTES    4096
 #define LINK_FD          3
-#define LINK_VARIABLES   12
+#define LINK_VARIABLES   14
 
 extern char **environ;
 
@@ -61,6 +61,8 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	snprintf(texts[9], PATH_MAX + 32, "TITAN_LINK_ADDRESS=%s", options->address ? options->address : "");
 	snprintf(texts[10], PATH_MAX + 32, "TITAN_LINK_KEY=%s", options->key_path ? options->key_path : "");
 	snprintf(texts[11], PATH_MAX + 32, "TITAN_LINK_BEFORE=%s", before);
+	snprintf(texts[12], PATH_MAX + 32, "TITAN_LINK_UID=%u", options->user ? (unsigned)options->user->uid : (unsigned)getuid());
+	snprintf(texts[13], PATH_MAX + 32, "TITAN_LINK_PLACE=%s", options->user ? options->user->place : "");
 	while (environ[count])
 		count++;
 	list = mem_array(count + LINK_VARIABLES + 1, sizeof(*list));

@@ -496,6 +496,7 @@ int link_main(void)
 {
 	const char *name = getenv("TITAN_LINK_NAME"), *cluster = getenv("TITAN_LINK_CLUSTER");
 	const char *dir = getenv("TITAN_LINK_DIR"), *slots = getenv("TITAN_LINK_SLOTS");
+	const char *uid = getenv("TITAN_LINK_UID"), *place = getenv("TITAN_LINK_PLACE");
 	struct worker_options options = { .name = name, .ready_fd = -1 };
 	struct error error = { 0 };
 	int status;
@@ -514,6 +515,8 @@ int link_main(void)
 	options.pool = getenv("TITAN_LINK_POOL");
 	options.address = getenv("TITAN_LINK_ADDRESS");
 	options.key_path = getenv("TITAN_LINK_KEY");
+	options.job_uid = uid ? (uint32_t)strtoul(uid, NULL, 10) : getuid();
+	options.job_place = place && place[0] ? place : NULL;
 	worker_log_to_file(&options);
 	status = link_run(&options, &error);
 	log_left_out();

@@ -256,7 +256,7 @@ void link_inventory(struct link *link)
 		.version = PROTOCOL_BEFORE, .newest = PROTOCOL_VERSION, .kind = PEER_WORKER, .name = slice_str(link->options->name),
 		.instance = slice_make(link->instance, sizeof(link->instance)), .slots = link->options->slots,
 		.before = slice_make(link->before, link->before_len), .pid = link->keeper_pid, .contexts = LIMIT_WORKER_CONTEXTS,
-		.machine = slice_str(link->machine), .uid = (uint64_t)getuid() + 1,
+		.machine = slice_str(link->machine), .uid = (uint64_t)link->options->job_uid + 1,
 	};
 	struct msg_inventory inventory = { 0 };
 	struct slice labels[LIMIT_LABELS_MAX], offers[LIMIT_RESOURCES_MAX];

@@ -47,14 +47,14 @@ static bool is_below(struct slice path, const char *dir)
 }
 
 /*
- * Drop the submitter's variables and directory unless they are of this machine: elsewhere they mean nothing. Also drop
- * a directory that belongs to an attempt, because that is emptied and used by the next attempt.
+ * Drop the submitter's variables and directory unless they are of this machine: elsewhere they mean nothing, and jobs
+ * of another user have the variables of that user. Also drop a directory that belongs to an attempt, because that is emptied and used by the next attempt.
  */
 static void context_localize(const struct link *link, struct rec_run_context *said)
 {
 	bool same = said->machine.len > 0 && slice_eq(said->machine, slice_str(link->machine));
 
-	if (!same)
+	if (!same || link->options->job_place)
 		said->here_env.n = 0;
 	if (!same || is_below(said->here_dir, link->attempts_path))
 		said->here_dir.len = 0;

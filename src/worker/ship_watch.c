@@ -254,6 +254,8 @@ bool ship_open(struct link *link, struct error *error)
 
 	snprintf(below, sizeof(below), "worker/%s/attempts", link->options->name);
 	statedir_path(&link->options->statedir, below, link->attempts_path);
+	if (link->options->job_place)
+		snprintf(link->attempts_path, sizeof(link->attempts_path), "%s/attempts", link->options->job_place);
 	link->attempts_fd = open(link->attempts_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (link->attempts_fd < 0) {
 		error_system(error, errno, "can't watch output in %s", link->attempts_path);

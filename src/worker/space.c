@@ -41,17 +41,21 @@ struct spaces {
 	struct map claimed;
 	struct remover *remover;
 	uint64_t mount;                  /* mount id of the directory of attempts */
+	uid_t uid;                       /* owner of directories and files; -1: this process */
+	gid_t gid;
 };
 
-enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *error)
+enum err spaces_open(int worker_fd, const struct job_user *user, struct spaces **ret_spaces, struct error *error)
 {
 	struct io_identity identity;
 	struct spaces *spaces;
+	char path[PATH_MAX];
 	int fd, result;
 
-	if (mkdirat(worker_fd, DIR_NAME, 0700) < 0 && errno != EEXIST)
+	snprintf(path, sizeof(path), "%s%s" DIR_NAME, user ? user->place : "", user ? "/" : "");
+	if (!user && mkdirat(worker_fd, DIR_NAME, 0700) < 0 && errno != EEXIST)
 		return error_system(error, errno, "can't make the directory of attempts");
-	fd = openat(worker_fd, DIR_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	fd = openat(worker_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return error_system(error, errno, "can't open the directory of attempts");
 	result = io_identify(fd, "", &identity);
@@ -62,6 +66,8 @@ enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *er
 	spaces = mem_zalloc(sizeof(*spaces));
 	spaces->fd = fd;
 	spaces->mount = identity.mount;
+	spaces->uid = user ? user->uid : (uid_t)-1;
+	spaces->gid = user ? user->gid : (gid_t)-1;
 	spaces->next_id = 1;
 	spaces->remover = remover_new(fd);
 	*ret_spaces = spaces;
@@ -121,7 +127,7 @@ static int open_dir(struct spaces *spaces, struct space *space, bool make)
 	if (make && mkdirat(spaces->fd, name, 0700) < 0)
 		return -errno;
 	space->dir_fd = openat(spaces->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (space->dir_fd < 0 || fstat(space->dir_fd, &st) < 0)
+	if (space->dir_fd < 0 || (make && fchown(space->dir_fd, spaces->uid, spaces->gid) < 0) || fstat(space->dir_fd, &st) < 0)
 		return -errno;
 	result = io_identify(space->dir_fd, "", &space->was[0]);
 	space->clean_ns = change_time(&st);
@@ -134,7 +140,10 @@ static int open_file(struct spaces *spaces, struct space *space, int which, int 
 
 	name_of(space->id, suffixes[which], name);
 	*ret_fd = openat(spaces->fd, name, flags | O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return *ret_fd < 0 ? -errno : io_identify(*ret_fd, "", &space->was[which]);
+	/* The job can open its output again, as /dev/stderr. */
+	if (*ret_fd < 0 || (flags & O_CREAT && fchown(*ret_fd, spaces->uid, spaces->gid) < 0))
+		return -errno;
+	return io_identify(*ret_fd, "", &space->was[which]);
 }
 
 static int open_files(struct spaces *spaces, struct space *space, int flags)
@@ -304,7 +313,7 @@ int space_open_pipes(struct spaces *spaces, struct space *space, bool make)
 		}
 		space->pipe_fds[i] = openat(spaces->fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 		/* splice writes at an offset, which O_APPEND would forbid. */
-		if (space->pipe_fds[i] < 0 || fcntl(files[i], F_SETFL, 0) < 0)
+		if (space->pipe_fds[i] < 0 || (make && fchown(space->pipe_fds[i], spaces->uid, spaces->gid) < 0) || fcntl(files[i], F_SETFL, 0) < 0)
 			result = -errno;
 	}
 	return result;

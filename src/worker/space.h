@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "proto/error.h"
+#include "worker/job_user.h"
 
 struct space {
 	uint64_t id;                     /* number of the space, counted from 1 */
@@ -32,7 +33,8 @@ struct space {
 
 struct spaces;
 
-enum err spaces_open(int worker_fd, struct spaces **ret_spaces, struct error *error);
+/* user: whose the directories and files are, with their place; NULL: this process's own, below worker_fd. */
+enum err spaces_open(int worker_fd, const struct job_user *user, struct spaces **ret_spaces, struct error *error);
 void spaces_close(struct spaces *spaces);        /* close all spaces and leave their files; spaces may be NULL */
 
 /*

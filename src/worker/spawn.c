@@ -101,6 +101,34 @@ static long take_fd(int fd, int as)
 }
 
 __attribute__((no_sanitize("address", "undefined")))
+static bool parent_has_died(const struct child *child)
+{
+	return child->request->die_with_us && (call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) < 0 ||
+					       call(SYS_getppid, 0, 0, 0, 0) != child->parent_pid);
+}
+
+/*
+ * Give up the rights of root for good. By system calls, which change this process alone; those of the C library would
+ * change all threads of the keeper, whose memory this is.
+ */
+__attribute__((no_sanitize("address", "undefined")))
+static long become_user(const struct child *child)
+{
+	const struct job_user *user = child->request->user;
+	long result;
+
+	if (!user)
+		return 0;
+	result = call(SYS_setgroups, user->group_count, (long)user->groups, 0, 0);
+	if (result >= 0)
+		result = call(SYS_setresgid, user->gid, user->gid, user->gid, 0);
+	if (result >= 0)
+		result = call(SYS_setresuid, user->uid, user->uid, user->uid, 0);
+	/* A change of the user clears the signal that is sent at the parent's death. */
+	return result >= 0 && parent_has_died(child) ? -ESRCH : result;
+}
+
+__attribute__((no_sanitize("address", "undefined")))
 static long prepare(const struct child *child)
 {
 	const struct spawn_request *request = child->request;
@@ -113,12 +141,14 @@ static long prepare(const struct child *child)
 	if (result >= 0)
 		result = take_fd(request->err_fd, 2);
 	if (result >= 0)
+		result = call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&jobs_files, 0);
+	if (result >= 0)
+		result = become_user(child);
+	if (result >= 0)
 		result = request->dir ? call(SYS_chdir, (long)request->dir, 0, 0, 0) :
 					call(SYS_fchdir, request->dir_fd, 0, 0, 0);
 	if (result >= 0)
 		result = call(SYS_close_range, 3, ~0u, 0, 0);
-	if (result >= 0)
-		result = call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&jobs_files, 0);
 	if (result >= 0)
 		result = call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&child->no_signals, 0, _NSIG / 8);
 	return result;
@@ -131,8 +161,7 @@ int spawn_child_main(void *data)
 	long result;
 
 	/* The parent may have died before the death signal was set. */
-	if (child->request->die_with_us && (call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0) < 0 ||
-					    call(SYS_getppid, 0, 0, 0, 0) != child->parent_pid)) {
+	if (parent_has_died(child)) {
 		child->fault = ESRCH;
 		return 127;
 	}

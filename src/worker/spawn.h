@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "worker/job_user.h"
 
 struct spawn_request {
 	/* The arguments, with a free place before argv[0] for the shell of a script without interpreter line. */
@@ -23,6 +24,7 @@ struct spawn_request {
 	bool die_with_us;                /* kill the started job when the keeper dies */
 	/* Directory of the control group in which the process starts; -1: the keeper's own group. */
 	int cage_fd;
+	const struct job_user *user;     /* the user as whom the process runs; NULL: this process's own */
 	bool own_pids;                   /* the process gets a pid namespace of its own, below an init made here */
 };
 

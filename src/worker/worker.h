@@ -9,6 +9,7 @@
 
 #include "base/statedir.h"
 #include "proto/error.h"
+#include "worker/job_user.h"
 
 /* The ways to keep a job's processes together, in the order of the command's option. */
 enum containment { CONTAIN_AUTO, CONTAIN_CGROUP, CONTAIN_PIDS, CONTAIN_SUBREAPER };
@@ -27,6 +28,10 @@ struct worker_options {
 	 */
 	const char *address, *key_path;
 	const char *pool;                /* the worker's pool; NULL or empty: the default pool */
+	struct job_user *user;           /* the user as whom jobs run; NULL: the user of the worker */
+	/* in the link: number of the user as whom jobs run, and the place of these jobs; NULL: the worker's own */
+	uint32_t job_uid;
+	const char *job_place;
 	/* end what an earlier worker of this name left running, then exit; start no link */
 	bool end_jobs;
 	/*

@@ -150,7 +150,8 @@ e2e_tests = \
 	tests/e2e/worker-gives-back.sh \
 	tests/e2e/worker-hostile.sh \
 	tests/e2e/worker-relaunch.sh \
-	tests/e2e/worker-upgrade.sh
+	tests/e2e/worker-upgrade.sh \
+	tests/e2e/worker-user.sh
 
 e2e_other = \
 	tests/e2e/holders.py \

@@ -60,7 +60,7 @@ TEST env_order_and_precedence(void)
 	char **list;
 
 	ASSERT(readlink("/proc/self/exe", own_path, sizeof(own_path) - 1) > 0);
-	env_init(&env, "w", "c", "/s");
+	env_init(&env, "w", "c", "/s", NULL);
 	list = env_compose(&env, &facts, extra, 10);
 	ASSERT_STR_EQ("/opt", env.path);
 	ASSERT_EQ(1, count_of(list, "PATH"));
@@ -97,7 +97,7 @@ TEST env_compares_whole_names(void)
 	struct env env;
 	char **list;
 
-	env_init(&env, "w", "c", "/s");
+	env_init(&env, "w", "c", "/s", NULL);
 	list = env_compose(&env, &facts, extra, 8);
 	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
 		ASSERT_EQ_FMTm(both[i], (size_t)1, count_of(list, both[i]), "%zu");
@@ -402,7 +402,7 @@ TEST spaces_are_used_again_only_when_clean(void)
 
 	scratch_new("space", dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ASSERT_EQ(ERR_NONE, spaces_open(dir_fd, &spaces, &error));
+	ASSERT_EQ(ERR_NONE, spaces_open(dir_fd, NULL, &spaces, &error));
 	first = space_take(spaces);
 	second = space_take(spaces);
 	ASSERT(first && second && first->id != second->id);
@@ -432,7 +432,7 @@ TEST spaces_are_used_again_only_when_clean(void)
 	space_forget(second);
 	space_forget(third);
 	spaces_close(spaces);
-	ASSERT_EQ(ERR_NONE, spaces_open(dir_fd, &spaces, &error));
+	ASSERT_EQ(ERR_NONE, spaces_open(dir_fd, NULL, &spaces, &error));
 	third = space_claim(spaces, 3);
 	ASSERT(third);
 	ASSERT_EQ(NULL, space_claim(spaces, 77));

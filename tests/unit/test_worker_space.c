@@ -27,7 +27,7 @@ static void open_spaces(void)
 {
 	struct error error;
 
-	if (spaces_open(dir_fd, &spaces, &error))
+	if (spaces_open(dir_fd, NULL, &spaces, &error))
 		abort();
 }
 

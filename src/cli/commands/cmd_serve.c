@@ -41,7 +41,7 @@ static bool find_user(struct cli *cli, struct slice name, unsigned *ret_uid, con
 	if (!user && text_parse_u64(name, &number) && number < UINT32_MAX) {
 		user = getpwuid((uid_t)number);
 		*ret_uid = (unsigned)number;
-		*ret_name = user ? arena_strdup(&cli->arena, slice_str(user->pw_name)) : copy;
+		*ret_name = user && text_is_name(slice_str(user->pw_name)) ? arena_strdup(&cli->arena, slice_str(user->pw_name)) : copy;
 		return true;
 	}
 	if (!user)
@@ -290,6 +290,11 @@ static int worker_start(struct cli *cli)
 		options.address = cli->remote.address;
 		options.key_path = worker_key(cli, &options);
 		if (options.key_path == NULL)
+			return cli_fail(cli);
+	}
+	if (option_given(cli->invocation, OPT_worker_user)) {
+		options.user = arena_alloc(&cli->arena, sizeof(*options.user));
+		if (job_user_find(option_value(cli->invocation, OPT_worker_user), options.user, &cli->error) != ERR_NONE)
 			return cli_fail(cli);
 	}
 	options.slots = (uint32_t)slots;
