@@ -33,6 +33,7 @@ man_pages = \
 	man/titan-ls.1 \
 	man/titan-master.1 \
 	man/titan-metrics.1 \
+	man/titan-output.1 \
 	man/titan-plan.1 \
 	man/titan-pool.1 \
 	man/titan-priority.1 \

@@ -12,6 +12,8 @@ proto_sources = \
 	proto/expr.h \
 	proto/frame.c \
 	proto/frame.h \
+	proto/job_output.c \
+	proto/job_output.h \
 	proto/label.c \
 	proto/label.h \
 	proto/limits.h \

@@ -78,7 +78,8 @@ enum verdict {
 	X(STOPPED, "stopped", "it was told to end; the code is the exit code or 128 + signal") \
 	X(LOST, "lost", "its worker was lost") \
 	X(EXIT_UNKNOWN, "exit_unknown", "its process is gone, and nobody saw how it ended") \
-	X(REFUSED, "refused", "the worker lacked something to start it; the code is an errno")
+	X(REFUSED, "refused", "the worker lacked something to start it; the code is an errno") \
+	X(BAD_OUTPUT, "bad_output", "it exited with 0, and an output is wrong; the code is the line of TITAN_OUTPUT, or 0")
 
 enum outcome {
 #define X(NAME, name, text) OUTCOME_##NAME,

@@ -20,7 +20,8 @@ example_files = \
 	share/examples/nightly-backup.yaml \
 	share/examples/platform.yaml \
 	share/examples/platforms.yaml \
-	share/examples/release.yaml
+	share/examples/release.yaml \
+	share/examples/versions.yaml
 
 schema_files = \
 	share/schema/analyze.json \
@@ -144,4 +145,5 @@ decision_files = \
 	share/doc/decisions/0062-patience-is-measured-in-leases.md \
 	share/doc/decisions/0063-values-are-in-memory-and-revisions-count-changes.md \
 	share/doc/decisions/0064-a-job-may-do-with-values-what-its-owner-may.md \
-	share/doc/decisions/0065-values-are-variables-of-the-script.md
+	share/doc/decisions/0065-values-are-variables-of-the-script.md \
+	share/doc/decisions/0066-outputs-are-kept-in-the-row-of-their-job.md

@@ -40,6 +40,9 @@ static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 	case OUTCOME_EXIT_UNKNOWN:
 		snprintf(out, size, "exit unknown  ");
 		break;
+	case OUTCOME_BAD_OUTPUT:
+		snprintf(out, size, "bad output  ");
+		break;
 	case OUTCOME_NONE:
 	case OUTCOME_RECALLED:
 	case OUTCOME_STOPPED:

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 15;
+PRAGMA user_version = 16;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -140,7 +140,8 @@ CREATE TABLE job (
 	passes INTEGER NOT NULL, -- how many passes of the job's loop have ended and were followed by another; tries and crashes count in the present pass
 	interrupted INTEGER NOT NULL, -- attempts in this round that ended because their worker ended or its lease ran out; at most 63
 	kind INTEGER NOT NULL, -- kind of the job by proto/kinds.def; 0: an older version of titan wrote the row
-	ending_ms INTEGER NOT NULL -- steady-clock time by which the job must end after its run was told to end; 1: this time hasn't begun
+	ending_ms INTEGER NOT NULL, -- steady-clock time by which the job must end after its run was told to end; 1: this time hasn't begun
+	outputs BLOB NOT NULL -- job_output records of the attempt that ended the job: its outputs, or what is wrong with one; empty: none
 ) STRICT;
 
 -- votes on gates (the last vote of each person in a round) and settlements of unknown jobs

@@ -53,6 +53,7 @@ cli_sources = \
 	src/cli/commands/cmd_look.c \
 	src/cli/commands/cmd_ls.c \
 	src/cli/commands/cmd_metrics.c \
+	src/cli/commands/cmd_output.c \
 	src/cli/commands/cmd_people.c \
 	src/cli/commands/cmd_pipeline.c \
 	src/cli/commands/cmd_place.c \

@@ -232,7 +232,7 @@ void core_step(struct core *core, const struct core_input *input)
 	if (input->kind == INPUT_STARTED)
 		attempts_started(core, worker, input->started.at, input->started.n);
 	else
-		attempts_done(core, worker, input->done.at, input->done.n);
+		attempts_done(core, worker, input);
 }
 
 static void timer_fire(struct core *core, const struct timer *timer)

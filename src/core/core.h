@@ -215,7 +215,13 @@ struct core_input {
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;
-		struct { const struct rec_done *at; size_t n; } done;
+		struct {
+			const struct rec_done *at;
+			size_t n;
+			/* what some of these attempts put out */
+			const struct rec_attempt_outputs *outputs;
+			size_t output_count;
+		} done;
 		struct { struct slice id; } token_used;
 	};
 };

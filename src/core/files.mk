@@ -44,6 +44,7 @@ core_sources = \
 	src/core/life/kind.c \
 	src/core/life/life.h \
 	src/core/life/loop.c \
+	src/core/life/outputs.c \
 	src/core/life/progress.c \
 	src/core/life/retry.c \
 	src/core/life/round.c \

@@ -38,6 +38,8 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job_child(job));
 	mix(hash, job_passes(job));
 	mix(hash, (uint64_t)job_ending_ms(job));
+	if (job_outputs(job).len > 0)
+		mix(hash, hash_bytes(job_outputs(job).data, job_outputs(job).len, 9));
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
 	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE |
@@ -193,6 +195,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	CHECK(job->state != STATE_DELAYED || job->flags & JOB_TIMED);
 	check_job_timers(job);
 	ending_check(job);
+	outputs_check(job);
 	CHECK((job->state != STATE_APPROVAL && job->state != STATE_UNKNOWN) || gate_find(core, job_serial(job)));
 	CHECK(!(job->flags & JOB_PUSHED) == !map_get(&core->pushbacks, job_serial(job)));
 	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);

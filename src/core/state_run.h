@@ -42,6 +42,8 @@ enum job_flag {
 	JOB_LATE = 1073741824,           /* the job's deadline had passed before this round began and is ignored */
 	JOB_ALWAYS = 1 << 26,            /* the job also runs when its run was told to end (ending.c) */
 	JOB_ENDING = 1 << 27,            /* the job's time to end has a valid timer */
+	JOB_TAKES = 1 << 29,             /* the job finds outputs of other jobs in its environment */
+	JOB_OUTPUTS = 1 << 28,           /* the job declares outputs (outputs.c) */
 	JOB_UNRESERVED = 1 << 23,            /* the job has an attempt, but not yet its resources */
 };
 
@@ -110,6 +112,7 @@ struct extra {                           /* fields that only some kinds of jobs 
 	uint32_t passes;                 /* finished passes of the loop in this round, each followed by another */
 	/* its run was told to end: when the job's own time is over, or ENDING_WAITS; 0: the run wasn't told */
 	int64_t ending_ms;
+	struct blob *outputs;            /* job_output records of the attempt that ended the job; NULL: none */
 };
 
 struct run {
@@ -125,7 +128,8 @@ struct run {
 	struct map laters;               /* map from a parent's index to struct later */
 	uint32_t *finals;                /* indices of the final jobs submitted with the run */
 	size_t final_count;
-	struct map extras;               /* map from job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS) */
+	struct map extras;               /* map from job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS, JOB_OUTPUTS) */
+	uint64_t output_bytes;           /* bytes of all outputs of its jobs */
 	struct condition **conditions;       /* conditions of jobs with JOB_EXPR, by rising job index */
 	size_t condition_count, condition_cap;
 	struct blob **parts;

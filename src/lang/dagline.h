@@ -37,6 +37,11 @@ struct dag_sub;
 
 enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
+struct dag_take {                        /* an output of another job that a job uses */
+	struct slice variable, job, output;
+	struct dag_spot spot;
+};
+
 struct dag_node {                        /* a name in the graph: one job, or all jobs of a fan-out */
 	struct slice name;
 	struct slice command;            /* shell command of the job; for a gate, the question to people */
@@ -80,6 +85,9 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice_list concurrency;   /* concurrency groups, each NAME or NAME=LIMIT */
 	struct slice_list locks;         /* each NAME or NAME=shared */
 	struct slice_list kv_read, kv_write;     /* values that the job may read, and change: def:PREFIX or cluster:PREFIX */
+	struct slice_list outputs;       /* names of the values that the job puts out */
+	struct dag_take *takes;
+	size_t take_count;
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no limit */
 	bool group_fail_fast;
 	bool final; /* the job is final: it runs after all other jobs, including those added later */

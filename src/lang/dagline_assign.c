@@ -274,6 +274,23 @@ static enum err set_lock(struct dag_reader *reader, struct dag_node *node, struc
 	return add_text(reader, &node->locks, slice_make(value.data, len), value, at);
 }
 
+static enum err set_outputs(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	for (;;) {
+		const uint8_t *comma = value.len > 0 ? memchr(value.data, ',', value.len) : NULL;
+		size_t len = comma ? (size_t)(comma - value.data) : value.len;
+		struct slice name = slice_make(value.data, len);
+		enum err err;
+
+		if (!text_is_name(name))
+			return dag_fail(reader, at, reader->at - at, ERR_INVALID, "outputs must have the form outputs=NAME,NAME, with letters, digits and _ . -");
+		err = add_text(reader, &node->outputs, name, name, at);
+		if (err != ERR_NONE || comma == NULL)
+			return err;
+		value = slice_make(comma + 1, value.len - len - 1);
+	}
+}
+
 static enum err set_prefer(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
 	return add_label(reader, &node->placing.prefer, value, at);
@@ -387,6 +404,7 @@ static const struct reader_of readers[] = {
 	{ "affinity", set_affinity },
 	{ "concurrency", set_concurrency },
 	{ "lock", set_lock },
+	{ "outputs", set_outputs },
 	{ "kind", set_kind },
 	{ "count", set_count },
 	{ "from", set_from },

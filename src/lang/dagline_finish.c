@@ -79,7 +79,8 @@ static bool says_work(const struct dag_node *node)
 {
 	return node->retry_max || node->plain.timeout_ms || node->plain.dispatch_timeout_ms || node->backoff_ms || node->mode ||
 	       node->retry_on || node->crash_limit || node->worker_death || node->log_max || node->labels.n ||
-	       node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n;
+	       node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n ||
+	       node->outputs.n;
 }
 
 /* Refuse settings of jobs in gates, and settings of gates in jobs. */
@@ -296,6 +297,69 @@ static enum err check_cycles(struct dag_reader *reader)
 	return ERR_NONE;
 }
 
+/* Is one of the nodes that this one needs, directly or through others, the parent? */
+static bool needs_it(const struct dag_reader *reader, const struct dag_node *node, uint32_t parent)
+{
+	bool *seen = arena_zalloc(reader->arena, reader->name_count, sizeof(*seen));
+	uint32_t *queue = arena_zalloc(reader->arena, reader->name_count + 1, sizeof(*queue));
+	size_t head = 0, tail = 0;
+
+	for (;;) {
+		for (size_t i = 0; i < node->need_count; i++) {
+			if (!seen[node->needs[i].parent])
+				queue[tail++] = node->needs[i].parent;
+			seen[node->needs[i].parent] = true;
+		}
+		if (seen[parent] || head == tail)
+			return seen[parent];
+		node = &reader->list[queue[head++]]->node;
+	}
+}
+
+/* Check an output that a job uses: another job, which it needs, must declare it. */
+static enum err check_take(struct dag_reader *reader, const struct dag_name *name, const struct dag_take *take)
+{
+	const struct dag_name *parent = name_map_get(&reader->names, take->job);
+	int len = (int)take->job.len;
+	const char *text = (const char *)take->job.data;
+	bool declared = false;
+
+	if (parent == NULL || parent->node.old) {
+		dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, "no job '%.*s' in the graph", len, text);
+		dag_tell_near(reader, take->job);
+		return ERR_UNKNOWN_NAME;
+	}
+	for (size_t i = 0; i < parent->node.outputs.n; i++)
+		declared = declared || slice_eq(parent->node.outputs.at[i], take->output);
+	if (!declared) {
+		dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, "job '%.*s' declares no output '%.*s'", len, text,
+			 (int)take->output.len, (const char *)take->output.data);
+		return error_next(reader->error, "add it to the outputs of that job");
+	}
+	if (parent->node.fan)
+		return dag_fail(reader, take->spot.at, take->spot.len, ERR_INVALID,
+				"'%.*s' is several jobs, whose outputs can't be used by others yet", len, text);
+	if (needs_it(reader, &name->node, parent->index))
+		return ERR_NONE;
+	dag_fail(reader, take->spot.at, take->spot.len, ERR_INVALID, "job '%.*s' doesn't need '%.*s', so it may run before that job",
+		 (int)name->node.name.len, (const char *)name->node.name.data, len, text);
+	return error_next(reader->error, "add needs: [%.*s]", len, text);
+}
+
+static enum err check_takes(struct dag_reader *reader)
+{
+	enum err first = ERR_NONE;
+
+	for (size_t i = 0; i < reader->name_count; i++)
+		for (size_t k = 0; k < reader->list[i]->node.take_count; k++) {
+			enum err err = dag_note(reader, check_take(reader, reader->list[i], &reader->list[i]->node.takes[k]));
+
+			if (first == ERR_NONE)
+				first = err;
+		}
+	return first;
+}
+
 static enum err count_jobs(struct dag_reader *reader, uint64_t *ret_jobs)
 {
 	uint64_t jobs = 0, edges = 0;
@@ -395,7 +459,7 @@ enum err dag_finish(struct dag_reader *reader, struct dagline *ret)
 		return err;
 	tell_conditions(reader);
 	give_needs(reader);
-	if ((err = check_cycles(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)
+	if ((err = check_cycles(reader)) != ERR_NONE || (err = check_takes(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)
 		return err;
 	dag_list_old(reader, &dag);
 	dag.node_count = reader->name_count;

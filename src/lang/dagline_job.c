@@ -264,12 +264,32 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->locks = node->locks;
 	spec->kv_read = node->kv_read;
 	spec->kv_write = node->kv_write;
+	spec->outputs = node->outputs;
 	/*
 	 * A job with locks must not run twice at the same time. An explicit mode: retry with locks was refused earlier.
 	 */
 	if (spec->locks.n > 0 && spec->mode == EXEC_RETRY)
 		spec->mode = EXEC_EXCLUSIVE;
 	job_failure(node, spec);
+}
+
+static void job_takes(const struct dag_node *node, struct arena *arena, struct rec_job_spec *spec)
+{
+	if (node->take_count == 0)
+		return;
+	spec->takes.at = arena_zalloc(arena, node->take_count, sizeof(struct slice));
+	for (size_t i = 0; i < node->take_count; i++) {
+		const struct dag_take *take = &node->takes[i];
+		struct buf text = { 0 };
+
+		buf_add_slice(&text, take->variable);
+		buf_add_byte(&text, '=');
+		buf_add_slice(&text, take->job);
+		buf_add_byte(&text, '/');
+		buf_add_slice(&text, take->output);
+		spec->takes.at[spec->takes.n++] = arena_copy(arena, buf_slice(&text));
+		buf_free(&text);
+	}
 }
 
 /* How "always" applies to the job. If the job has its run's deadline, that deadline doesn't end it. */
@@ -325,6 +345,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 		job_sub(dag, node, place, defaults, arena, &spec);
 	} else if (node->kind != KIND_NOOP) {
 		job_work(node, place, defaults, arena, &spec);
+		job_takes(node, arena, &spec);
 	}
 	*ret_spec = spec;
 }

@@ -115,6 +115,10 @@ enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struc
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_shell.c */
+/* Is the text one ${jobs.x.outputs.y} and nothing else? */
+bool pipe_is_output(const struct tree_node *node);
+/* Read such a text: the job takes that output into this variable. */
+enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice variable);
 enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_schedule.c */
@@ -136,6 +140,7 @@ enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const st
 enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_kv(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_outputs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_sub.c */

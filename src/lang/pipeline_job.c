@@ -160,6 +160,10 @@ enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tre
 		if (strncmp(prefix, "TITAN_", 6) == 0 && !value_name_is_made(node->key))
 			pipe_note(pipe, dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 						 "names that begin with TITAN_ are reserved for titan"), &err);
+		if (job != NULL && pipe_is_output(node)) {
+			pipe_note(pipe, pipe_read_take(pipe, job, node, node->key), &err);
+			continue;
+		}
 		pipe_note(pipe, pipe_template(pipe, node, "a variable", arena_copy(pipe->reader.arena, slice_str(prefix)),
 					      &env.at[env.n++]), &err);
 	}
@@ -271,7 +275,7 @@ static const struct pipe_key job_keys[] = {
 	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
 	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
 	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks },
-	{ "kv", pipe_read_kv }, PIPE_PLACE_KEYS,
+	{ "kv", pipe_read_kv }, { "outputs", pipe_read_outputs }, PIPE_PLACE_KEYS,
 };
 
 const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "");

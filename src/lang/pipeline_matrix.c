@@ -63,7 +63,7 @@ static size_t root_len(struct slice text, size_t at, enum matrix_kind *ret_kind)
 		{ "params.", FAULT_PARAM }, { "matrix.", FAULT_AXIS }, { "run.", FAULT_RUN }, { "param.", FAULT_ROOT },
 		{ "parameters.", FAULT_ROOT }, { "parameter.", FAULT_ROOT }, { "inputs.", FAULT_ROOT }, { "input.", FAULT_ROOT },
 		{ "vars.", FAULT_ROOT }, { "secrets.", FAULT_ROOT }, { "github.", FAULT_ROOT }, { "steps.", FAULT_ROOT },
-		{ "needs.", FAULT_ROOT }, { "jobs.", FAULT_ROOT }, { "job.", FAULT_ROOT }, { "outputs.", FAULT_ROOT },
+		{ "needs.", FAULT_ROOT }, { "jobs.", FAULT_OUTPUT }, { "job.", FAULT_ROOT }, { "outputs.", FAULT_ROOT },
 		{ "matrices.", FAULT_ROOT }, { "runs.", FAULT_ROOT }, { "{", FAULT_ROOT },
 	};
 
@@ -154,7 +154,8 @@ bool matrix_check(const struct dag_matrix *matrix, struct slice text, struct mat
 	struct slice value;
 
 	for (size_t from = 0; matrix_next(text, from, ret_wrong); from = ret_wrong->at + ret_wrong->len)
-		if (ret_wrong->kind != REF_LITERAL && !ref_value(matrix, ret_wrong, MATRIX_LONGEST, &value))
+		if (ret_wrong->kind != REF_LITERAL && ret_wrong->kind != FAULT_OUTPUT &&
+		    !ref_value(matrix, ret_wrong, MATRIX_LONGEST, &value))
 			return false;
 	return true;
 }

@@ -26,6 +26,7 @@ struct dag_matrix {
 enum matrix_kind {
 	FAULT_PARAM, FAULT_AXIS,         /* wrong only if there is no such name */
 	FAULT_RUN, FAULT_LENGTH, FAULT_ROOT,
+	FAULT_OUTPUT,                    /* ${jobs.x.outputs.y}, which has no value before the job has run */
 	REF_LITERAL,                     /* $\ before {params. and the like: the text itself is meant */
 };
 
@@ -40,7 +41,7 @@ struct matrix_ref {
 bool matrix_next(struct slice text, size_t from, struct matrix_ref *ret);
 /* Return all values that this reference can stand for; none: it is wrong. */
 struct slice_list matrix_values(const struct dag_matrix *matrix, const struct matrix_ref *ref);
-/* Are all references right? False: *ret_wrong is the first that isn't. */
+/* Are all references right, where outputs may be used? False: *ret_wrong is the first that isn't. */
 bool matrix_check(const struct dag_matrix *matrix, struct slice text, struct matrix_ref *ret_wrong);
 /* Write the text so that matrix_expand makes this text of it. */
 void matrix_escape(struct slice text, struct buf *out);

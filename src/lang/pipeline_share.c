@@ -227,3 +227,19 @@ enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, cons
 		return read_group(pipe, job, value);
 	return pipe_map(pipe, value, &pipe_section_concurrency, job);
 }
+
+/* ---- what a job puts out ---- */
+
+enum err pipe_read_outputs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice_list *names = &job->node->outputs;
+	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
+	enum err err = pipe_list(pipe, value, "outputs", LIMIT_OUTPUTS_MAX, pipe_name_item, names);
+
+	for (size_t i = 0; err == ERR_NONE && i < names->n; i++, item = item->next)
+		for (size_t before = 0; before < i; before++)
+			if (slice_eq(names->at[i], names->at[before]))
+				return pipe_fail(pipe, item, ERR_DUPLICATE, "the output '%.*s' is named twice", (int)names->at[i].len,
+						 (const char *)names->at[i].data);
+	return err;
+}

@@ -44,6 +44,34 @@ static bool is_plain_name(struct slice name)
 	return true;
 }
 
+static void add_coded(struct buf *out, struct slice name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		uint8_t byte = name.data[i];
+
+		if (byte != '.' && byte != '-' && byte != '_')
+			buf_add_byte(out, byte);
+		else
+			buf_addf(out, "_%02X", byte);
+	}
+}
+
+/* Split JOB.outputs.NAME. Names of jobs may have dots. */
+static bool split_output(struct slice text, struct slice *job, struct slice *output)
+{
+	static const char word[] = ".outputs.";
+	const size_t len = sizeof(word) - 1;
+
+	for (size_t at = text.len > len ? text.len - len : 0; at > 0; at--) {
+		if (memcmp(text.data + at, word, len) != 0)
+			continue;
+		*job = slice_make(text.data, at);
+		*output = slice_make(text.data + at + len, text.len - at - len);
+		return text_is_name(*job) && text_is_name(*output);
+	}
+	return false;
+}
+
 /*
  * Name the variable of a reference: TITAN_P_ver for ${params.ver}, TITAN_M_os for ${matrix.os}. Names with . or - can't be
  * names of variables: they are written with codes, behind TITAN_PX_ or TITAN_MX_.
@@ -51,16 +79,21 @@ static bool is_plain_name(struct slice name)
 static void add_variable(struct buf *out, const struct matrix_ref *ref)
 {
 	bool plain = is_plain_name(ref->name);
+	struct slice job, output;
+
+	if (ref->kind == FAULT_OUTPUT && split_output(ref->name, &job, &output)) {
+		buf_add_str(out, VALUE_OUTPUT "_");
+		add_coded(out, job);
+		buf_add_str(out, "__");
+		add_coded(out, output);
+		return;
+	}
 
 	buf_addf(out, "%s%s_", ref->kind == FAULT_PARAM ? VALUE_PARAM : VALUE_AXIS, plain ? "" : VALUE_CODED);
-	for (size_t i = 0; i < ref->name.len; i++) {
-		uint8_t byte = ref->name.data[i];
-
-		if (plain || (byte != '.' && byte != '-' && byte != '_'))
-			buf_add_byte(out, byte);
-		else
-			buf_addf(out, "_%02X", byte);
-	}
+	if (plain)
+		buf_add_slice(out, ref->name);
+	else
+		add_coded(out, ref->name);
 }
 
 static bool is_made_already(const struct pipe_job *job, struct slice lead)
@@ -119,6 +152,47 @@ static enum err make_variable(struct pipe *pipe, struct pipe_job *job, const str
 	return err;
 }
 
+/* Note that the job takes this output of another job into the variable, unless it does so already. */
+static enum err add_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, const struct matrix_ref *ref,
+			 struct slice variable)
+{
+	struct dag_node *own = job->node;
+	struct dag_take take = { .variable = variable, .spot = pipe_part_spot(pipe, node, ref->at, ref->len) }, *grown;
+
+	if (!split_output(ref->name, &take.job, &take.output)) {
+		dag_fail(&pipe->reader, take.spot.at, take.spot.len, ERR_INVALID, "this is no output of a job");
+		error_next(pipe->reader.error, "write ${jobs.JOB.outputs.NAME}");
+		return ERR_INVALID;
+	}
+	for (size_t i = 0; i < own->take_count; i++)
+		if (slice_eq(own->takes[i].variable, variable))
+			return ERR_NONE;
+	if (own->take_count == LIMIT_TAKES_MAX)
+		return dag_fail(&pipe->reader, take.spot.at, take.spot.len, ERR_TOO_LARGE, "a job may use at most %d outputs of others",
+				LIMIT_TAKES_MAX);
+	grown = arena_zalloc(pipe->reader.arena, own->take_count + 1, sizeof(*grown));
+	if (own->take_count > 0)
+		memcpy(grown, own->takes, own->take_count * sizeof(*grown));
+	grown[own->take_count++] = take;
+	own->takes = grown;
+	return ERR_NONE;
+}
+
+bool pipe_is_output(const struct tree_node *node)
+{
+	struct matrix_ref ref;
+
+	return node->kind == TREE_TEXT && matrix_next(node->text, 0, &ref) && ref.kind == FAULT_OUTPUT && ref.len == node->text.len;
+}
+
+enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice variable)
+{
+	struct matrix_ref ref;
+
+	matrix_next(node->text, 0, &ref);
+	return add_take(pipe, job, node, &ref, variable);
+}
+
 /* ---- places ---- */
 
 static bool has_blank(struct slice text)
@@ -175,7 +249,7 @@ static bool split_marked(struct slice text, struct buf *words, size_t *count)
 	bool plain = true;
 
 	while (plain && matrix_next(text, from, &ref)) {
-		plain = ref.kind != REF_LITERAL;
+		plain = ref.kind != REF_LITERAL && ref.kind != FAULT_OUTPUT;
 		buf_add(&marked, text.data + from, ref.at - from);
 		buf_add_byte(&marked, MARK);
 		from = ref.at + ref.len;
@@ -251,11 +325,19 @@ static enum err make_script(struct pipe *pipe, struct pipe_job *job, const struc
 			buf_add_slice(&out, ref.name);
 		} else {
 			bool word = shell_place(&reader, ref.at, ref.len) == SHELL_WORD;
+			struct buf name = { 0 };
 
+			add_variable(&name, &ref);
 			buf_add_str(&out, word ? "\"${" : "${");
-			add_variable(&out, &ref);
+			buf_add_slice(&out, buf_slice(&name));
+			/* A job that ended otherwise than well has no outputs: then the shell ends with an error. */
+			buf_add_str(&out, ref.kind == FAULT_OUTPUT ? "?" : "");
 			buf_add_str(&out, word ? "}\"" : "}");
-			err = make_variable(pipe, job, node, &ref);
+			if (ref.kind == FAULT_OUTPUT)
+				err = add_take(pipe, job, node, &ref, arena_copy(pipe->reader.arena, buf_slice(&name)));
+			else
+				err = make_variable(pipe, job, node, &ref);
+			buf_free(&name);
 		}
 	}
 	buf_add(&out, text.data + from, text.len - from);

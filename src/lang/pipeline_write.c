@@ -81,9 +81,28 @@ void write_span(struct writer *writer, const char *key, uint64_t ms)
 	buf_addf(writer->out, "%s\n", clock_write_span((int64_t)ms, text));
 }
 
-void write_env(struct writer *writer, struct slice_list env)
+/* Write VARIABLE: ${jobs.JOB.outputs.NAME} for VARIABLE=JOB/NAME. */
+static void write_take(struct writer *writer, struct slice take)
 {
-	if (env.n == 0)
+	const uint8_t *equals = memchr(take.data, '=', take.len), *slash = memchr(take.data, '/', take.len);
+	struct buf text = { 0 };
+
+	if (!equals || !slash || slash < equals)
+		return;
+	buf_add_str(&text, "${jobs.");
+	buf_add(&text, equals + 1, (size_t)(slash - equals - 1));
+	buf_add_str(&text, ".outputs.");
+	buf_add(&text, slash + 1, (size_t)(take.data + take.len - slash - 1));
+	buf_add_byte(&text, '}');
+	buf_addf(writer->out, "%*s%.*s: ", (int)writer->indent, "", (int)(equals - take.data), (const char *)take.data);
+	yaml_text(writer->out, buf_slice(&text), writer->indent + 2);
+	buf_add_byte(writer->out, '\n');
+	buf_free(&text);
+}
+
+void write_env(struct writer *writer, struct slice_list env, struct slice_list takes)
+{
+	if (env.n + takes.n == 0)
 		return;
 	write_map(writer, "env");
 	for (size_t i = 0; i < env.n; i++) {
@@ -98,6 +117,8 @@ void write_env(struct writer *writer, struct slice_list env)
 		yaml_text(writer->out, writer->templated ? value : write_escape(value, writer->arena), writer->indent + 2);
 		buf_add_byte(writer->out, '\n');
 	}
+	for (size_t i = 0; i < takes.n; i++)
+		write_take(writer, takes.at[i]);
 	writer->indent -= 2;
 }
 
@@ -220,7 +241,7 @@ static void write_graph(struct writer *writer)
 	write_concurrency(writer);
 	if (writer->deadline_ms > 0)
 		write_span(writer, "deadline", writer->deadline_ms);
-	write_env(writer, graph->env);
+	write_env(writer, graph->env, (struct slice_list){ 0 });
 	write_jobs(writer, "jobs", false);
 	write_jobs(writer, "finally", true);
 }

@@ -49,6 +49,7 @@ void write_template(struct writer *writer, const char *key, struct slice text);
 void write_words(struct writer *writer, const char *key, struct slice_list words);
 void write_number(struct writer *writer, const char *key, uint64_t number);
 void write_span(struct writer *writer, const char *key, uint64_t ms);
-void write_env(struct writer *writer, struct slice_list env);
+/* takes: outputs of other jobs that are values of variables, as in job_spec. */
+void write_env(struct writer *writer, struct slice_list env, struct slice_list takes);
 
 #endif

@@ -383,7 +383,7 @@ void write_job(struct writer *writer, const struct rec_job_spec *job)
 	if (job->always != ALWAYS_NO && !job->final)
 		write_true(writer, "always");
 	write_loop(writer, job);
-	write_env(writer, job->env);
+	write_env(writer, job->env, job->takes);
 	if (job->dir.len > 0)
 		write_template(writer, "dir", job->dir);
 	if (job->priority > 0)
@@ -395,4 +395,6 @@ void write_job(struct writer *writer, const struct rec_job_spec *job)
 	write_pairs(writer, "concurrency", job->concurrency, "group", "max_jobs");
 	write_pairs(writer, "locks", job->locks, "name", "mode");
 	write_kv(writer, job);
+	if (job->outputs.n > 0)
+		write_words(writer, "outputs", job->outputs);
 }

@@ -53,6 +53,7 @@ void attempt_free(struct keeper *keeper, struct attempt *attempt)
 		close(attempt->status_fd);
 	cage_leave(attempt->cage);
 	space_forget(attempt->space);
+	outputs_drop(keeper, attempt);
 	mem_free(attempt->strings);
 	mem_free(attempt);
 }
@@ -112,6 +113,7 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 		return;
 	}
 	attempt->dies = (spawn->flags & SPAWN_DIES) != 0;
+	attempt->puts_out = (spawn->flags & SPAWN_OUTPUTS) != 0;
 	attempt->log_max = spawn->log_max;
 	attempt->argc = spawn->argc;
 	attempt->envc = spawn->envc;
@@ -190,7 +192,7 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 {
 	char dir[PATH_MAX + 40], token[JOB_TOKEN_TEXT], *at = attempt->strings;
 	struct env_facts facts = { .run = attempt->run, .job = attempt->job, .epoch = attempt->epoch, .dir = dir,
-				   .mark = keeper->mark, .token = token };
+				   .mark = keeper->mark, .token = token, .puts_out = attempt->puts_out };
 	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = output_fds[0],
 					 .err_fd = output_fds[1], .dir_fd = attempt->space->dir_fd,
 					 .die_with_us = attempt->dies, .cage_fd = -1, .user = keeper->options->user,
@@ -405,6 +407,8 @@ void attempt_ended(struct keeper *keeper, struct attempt *attempt, enum outcome 
 	struct ipc_exited *exited = &attempt->exited;
 	struct rec_done *done = &exited->done;
 
+	if (outcome == OUTCOME_EXIT && attempt->space)
+		outputs_collect(keeper, attempt);
 	done->job = attempt->job;
 	done->epoch = attempt->epoch;
 	done->outcome = outcome;
@@ -452,6 +456,7 @@ void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch)
 	attempt->entry = NULL;
 	attempt->acked = true;
 	attempt->exited.acked = 1;
+	outputs_drop(keeper, attempt);
 	spool_add(keeper->spool, SPOOL_ACKED, &acked, sizeof(acked));
 	if (attempt->shipped)
 		attempt_free(keeper, attempt);

@@ -18,7 +18,7 @@
 
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define FACTS     7                      /* number of strings that differ from attempt to attempt */
+#define FACTS     8                      /* most strings that differ from attempt to attempt */
 
 static void add(struct env *env, const char *name, const char *value)
 {
@@ -94,7 +94,8 @@ static bool is_set(char *const *list, size_t count, const char *string)
 	return false;
 }
 
-static void write_facts(struct buf *out, const struct env_facts *facts)
+/* Return the number of variables. */
+static size_t write_facts(struct buf *out, const struct env_facts *facts)
 {
 	buf_clear(out);
 	buf_addf(out, "TITAN_RUN=%" PRIu64, facts->run);
@@ -111,6 +112,11 @@ static void write_facts(struct buf *out, const struct env_facts *facts)
 	buf_add_byte(out, '\0');
 	buf_addf(out, "TMPDIR=%s", facts->dir);
 	buf_add_byte(out, '\0');
+	if (!facts->puts_out)
+		return FACTS - 1;
+	buf_addf(out, "TITAN_OUTPUT=%s/" OUTPUTS_FILE, facts->dir);
+	buf_add_byte(out, '\0');
+	return FACTS;
 }
 
 static bool may_be_given(const char *string)
@@ -122,7 +128,7 @@ static bool may_be_given(const char *string)
 
 char **env_compose(struct env *env, const struct env_facts *facts, const char *extra, size_t count)
 {
-	size_t used = 0, given;
+	size_t used = 0, given, facts_count;
 	char *at;
 
 	if (env->cap < count + env->base_count + FACTS + 1) {
@@ -137,9 +143,9 @@ char **env_compose(struct env *env, const struct env_facts *facts, const char *e
 		    (count > 64 || !is_set(env->list, used, extra)))
 			env->list[used++] = (char *)extra;
 	given = used;
-	write_facts(&env->facts, facts);
+	facts_count = write_facts(&env->facts, facts);
 	at = (char *)env->facts.data;
-	for (size_t i = 0; i < FACTS; i++, at += strlen(at) + 1)
+	for (size_t i = 0; i < facts_count; i++, at += strlen(at) + 1)
 		if (!is_set(env->list, given, at))
 			env->list[used++] = at;
 	at = (char *)env->base.data;

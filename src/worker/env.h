@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 #define ENV_MARK "TITAN_MARK="
+#define OUTPUTS_FILE ".titan-output"     /* name of the file for outputs, in the attempt's directory */
 
 struct env_facts {
 	uint64_t run, job, epoch;
@@ -18,6 +19,7 @@ struct env_facts {
 	const char *mark; /* PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH, which marks the processes of the worker's jobs */
 	/* Value of TITAN_TOKEN, which proves at the worker's socket which attempt is calling. */
 	const char *token;
+	bool puts_out;                   /* the job has a file for its outputs, whose path goes into TITAN_OUTPUT */
 };
 
 struct env {

@@ -46,6 +46,7 @@ worker_sources = \
 	src/worker/log_room.c \
 	src/worker/offers.c \
 	src/worker/offers.h \
+	src/worker/outputs.c \
 	src/worker/outside.c \
 	src/worker/recover.c \
 	src/worker/ship.c \

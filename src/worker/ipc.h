@@ -21,10 +21,13 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "proto/limits.h"
 #include "proto/message.h"
 
 #define IPC_VERSION 1
 #define BEFORE_MAX 8                     /* most earlier keepers that a worker names in HELLO */
+/* bytes of the file TITAN_OUTPUT that are read; its values may have OUTPUT_JOB_MAX bytes */
+#define OUTPUTS_FILE_MAX (2 * LIMIT_OUTPUT_JOB_MAX)
 
 enum ipc_type {
 	IPC_SPAWN = 1, IPC_STOP, IPC_RECALL, IPC_SPOOL_ACK, IPC_FILES_DONE, IPC_LEASE, IPC_QUIT, IPC_ROOM,
@@ -62,8 +65,8 @@ struct ipc_spawn {
 	uint64_t log_max;                /* limit on kept output, as in job_spec */
 };
 
-/* SPAWN_DIES: the job is killed when its keeper dies. */
-enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2 };
+/* SPAWN_DIES: the job is killed when its keeper dies. SPAWN_OUTPUTS: it finds a file for its outputs in TITAN_OUTPUT. */
+enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2, SPAWN_OUTPUTS = 4 };
 
 struct ipc_room {                        /* body of ROOM; in each array, [0] is stdout and [1] is stderr */
 	uint64_t job, epoch;
@@ -98,7 +101,10 @@ struct ipc_started {
 	uint64_t synced[2];
 };
 
-/* Body of EXITED. On the socket two numbers follow, synced, as in STARTED. */
+/*
+ * Body of EXITED. On the socket follow two numbers, synced, as in STARTED, and then what the job wrote to the file
+ * TITAN_OUTPUT, with one more byte than is allowed if it is longer.
+ */
 struct ipc_exited {
 	uint64_t run;
 	uint64_t space;                  /* number of the attempt's space; 0: the attempt had none */

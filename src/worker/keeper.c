@@ -325,7 +325,7 @@ static void write_spool(struct keeper *keeper)
 	keeper->spool_failing = result < 0;
 	if (result == 0)
 		spaces_rested(keeper->spaces);
-	if (spool_wants_rewrite(keeper->spool, keeper->count))
+	if (spool_wants_rewrite(keeper->spool, keeper->count, keeper->outputs_bytes))
 		recover_rewrite(keeper);
 }
 

@@ -72,6 +72,8 @@ struct attempt {
 	/* number of the result among this keeper's results; 0: an earlier keeper's result */
 	uint64_t ended_no;
 	bool acked, shipped;
+	bool puts_out;                   /* the job finds TITAN_OUTPUT in its environment */
+	struct buf outputs;              /* what the job wrote to that file, until the master has the result */
 	struct ipc_exited exited;        /* the attempt's result, once it has ended */
 };
 
@@ -96,6 +98,7 @@ struct keeper {
 	struct attempt *first;           /* list of all attempts */
 	size_t count;
 	uint64_t ended_count;            /* number of results of this keeper so far */
+	size_t outputs_bytes;            /* bytes of all attempts' outputs */
 	struct map pids;                 /* children that are main processes: from pid to attempt */
 	struct map strays;               /* other children that were examined: from pid to struct stray */
 	struct pid_list children;
@@ -193,6 +196,15 @@ bool exits_learn(struct keeper *keeper, struct attempt *attempt);
 void exits_finish(struct keeper *keeper, struct attempt *attempt);
 /* Send a signal to the attempt's processes outside its process group; return their number. */
 size_t exits_signal_tree(struct keeper *keeper, struct attempt *attempt, int signal_number);
+
+/* outputs.c */
+/* Read what the ended attempt wrote to the file TITAN_OUTPUT, and write it to the spool. */
+void outputs_collect(struct keeper *keeper, struct attempt *attempt);
+/* Write the attempt's outputs, if it has any, to the spool. */
+void outputs_spool(struct keeper *keeper, const struct attempt *attempt);
+/* Take the outputs of an attempt from a spool record. */
+void outputs_replay(struct keeper *keeper, struct attempt *attempt, struct slice bytes);
+void outputs_drop(struct keeper *keeper, struct attempt *attempt);
 
 /* late_start.c */
 /* Hand an attempt whose start hangs over to late_start.c. */

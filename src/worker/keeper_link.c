@@ -167,9 +167,14 @@ void keeper_link_started(struct keeper *keeper, const struct attempt *attempt)
 
 void keeper_link_exited(struct keeper *keeper, const struct attempt *attempt)
 {
-	if (keeper->listed)
-		ipc_put_tail(&keeper->link, IPC_EXITED, &attempt->exited, sizeof(attempt->exited), attempt->synced,
-			     sizeof(attempt->synced));
+	struct buf tail = { 0 };
+
+	if (!keeper->listed)
+		return;
+	buf_add(&tail, attempt->synced, sizeof(attempt->synced));
+	buf_add_slice(&tail, buf_slice(&attempt->outputs));
+	ipc_put_tail(&keeper->link, IPC_EXITED, &attempt->exited, sizeof(attempt->exited), tail.data, tail.len);
+	buf_free(&tail);
 }
 
 void keeper_link_stuck(struct keeper *keeper, const struct attempt *attempt)

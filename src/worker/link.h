@@ -50,6 +50,7 @@ struct held {                            /* an attempt of the keeper, as the lin
 	enum attempt_phase phase;
 	struct rec_started started;
 	struct rec_done done;            /* the attempt's result, once it has ended */
+	struct buf outputs;              /* what it put out, as job_output records */
 	bool done_sent;                  /* the result was sent on the present connection */
 	bool acked;
 	bool stuck;                      /* the attempt was killed, and a process of it lives on */

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "proto/job_output.h"
 #include "proto/limits.h"
 
 /* Most attempts in HELLO itself, which must be small because the master doesn't know the peer yet. */
@@ -87,6 +88,7 @@ static void held_free(struct link *link, struct held *held)
 	*(held->prev ? &held->prev->next : &link->first) = held->next;
 	if (held->next)
 		held->next->prev = held->prev;
+	buf_free(&held->outputs);
 	mem_free(held);
 }
 
@@ -108,11 +110,25 @@ void held_forget_if_done(struct link *link, struct held *held)
 	held_free(link, held);
 }
 
+/* Outputs may fill a frame, so each result that has some is a message of its own. What waits is sent before it. */
+static void send_with_outputs(struct link *link, struct held *held)
+{
+	struct rec_attempt_outputs outputs = { held->job, held->epoch, buf_slice(&held->outputs) };
+	struct msg_done msg = { .items = { &held->done, 1 }, .outputs = { &outputs, 1 } };
+
+	link_send_items(link);
+	conn_send(link->conn, OP_DONE, &msg);
+}
+
 void link_send_done(struct link *link, struct held *held)
 {
 	if (!link->welcome || held->phase != PHASE_ENDED || held->acked || held->done_sent || !ship_sent(held))
 		return;
 	held->done_sent = true;
+	if (held->outputs.len > 0) {
+		send_with_outputs(link, held);
+		return;
+	}
 	buf_add(&link->done, &held->done, sizeof(held->done));
 }
 
@@ -143,7 +159,7 @@ static void set_stuck(struct link *link, struct held *held, bool stuck)
 	link_beat(link);
 }
 
-static void on_exited(struct link *link, const struct ipc_exited *exited, const uint64_t synced[2])
+static void on_exited(struct link *link, const struct ipc_exited *exited, const uint64_t synced[2], struct slice outputs)
 {
 	struct held *held = held_get(link, exited->done.job, exited->done.epoch, exited->run);
 
@@ -152,6 +168,8 @@ static void on_exited(struct link *link, const struct ipc_exited *exited, const 
 	held->space = exited->space;
 	held->log_max = exited->log_max;
 	held->done = exited->done;
+	buf_clear(&held->outputs);
+	job_outputs_read(outputs, outputs.len > OUTPUTS_FILE_MAX, &held->outputs);
 	ship_known(link, held, synced);
 	held->acked = exited->acked;
 	callers_end(link, held->job, held->epoch);
@@ -185,9 +203,11 @@ bool link_keeper_read(struct link *link)
 	} message;
 
 	while (ipc_next(&link->keeper, &header, &body)) {
-		CHECK(body.len <= sizeof(message));
+		size_t len = body.len < sizeof(message.end) || header.type != IPC_EXITED ? body.len : sizeof(message.end);
+
+		CHECK(len <= sizeof(message));
 		memset(&message, 0, sizeof(message));
-		memcpy(&message, body.data, body.len);
+		memcpy(&message, body.data, len);
 		switch (header.type) {
 		case IPC_INVENTORY:
 			on_inventory(link, &message.inventory);
@@ -196,7 +216,7 @@ bool link_keeper_read(struct link *link)
 			on_started(link, &message.started);
 			break;
 		case IPC_EXITED:
-			on_exited(link, &message.end.exited, message.end.synced);
+			on_exited(link, &message.end.exited, message.end.synced, slice_make(body.data + len, body.len - len));
 			break;
 		case IPC_NUMBERS:
 			link->numbers = message.numbers;

@@ -130,6 +130,8 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 		spawn->flags = SPAWN_EXCLUSIVE | SPAWN_DIES;
 	if (spec.worker_death == DEATH_KILL)
 		spawn->flags |= SPAWN_DIES;
+	if (spec.outputs.n > 0)
+		spawn->flags |= SPAWN_OUTPUTS;
 	add_string(&link->strings, slice_eq(spec.dir, slice_str(DIR_PRIVATE)) ? slice_make(NULL, 0) : spec.dir);
 	for (size_t i = 0; i < spec.asks.n; i++)
 		add_string(&link->strings, spec.asks.at[i]);

@@ -106,6 +106,17 @@ static void replay_ended(struct keeper *keeper, const struct ipc_exited *exited)
 		attempt_free(keeper, attempt);
 }
 
+static void replay_outputs(struct keeper *keeper, struct slice body)
+{
+	struct ipc_attempt name;
+	struct attempt *attempt;
+
+	memcpy(&name, body.data, sizeof(name));
+	attempt = find(keeper, name.job, name.epoch);
+	if (attempt)
+		outputs_replay(keeper, attempt, slice_make(body.data + sizeof(name), body.len - sizeof(name)));
+}
+
 static void replay_finished(struct keeper *keeper, const struct ipc_attempt *name, enum spool_type type)
 {
 	struct attempt *attempt = find(keeper, name->job, name->epoch);
@@ -119,6 +130,7 @@ static void replay_finished(struct keeper *keeper, const struct ipc_attempt *nam
 		attempt->entry = NULL;
 		attempt->acked = true;
 		attempt->exited.acked = 1;
+		outputs_drop(keeper, attempt);
 	}
 	if (attempt->shipped && attempt->acked)
 		attempt_free(keeper, attempt);
@@ -153,6 +165,10 @@ static void record_cb(enum spool_type type, struct slice body, void *owner)
 	};
 
 	replay->keeper->before.count = 0;
+	if (type == SPOOL_OUTPUTS && body.len >= sizeof(struct ipc_attempt)) {
+		replay_outputs(replay->keeper, body);
+		return;
+	}
 	memset(&record, 0, sizeof(record));
 	if (type < SPOOL_LIFE || type > SPOOL_CLOSED || (body.len != sizes[type] && !is_older(type, body.len))) {
 		log_warn("the spool has an unknown record (kind %d, %zu bytes); the keeper skips it", (int)type, body.len);
@@ -400,6 +416,7 @@ bool recover_rewrite(struct keeper *keeper)
 			attempt_spool_asks(keeper, attempt);
 		} else if (attempt->exited.done.outcome) {
 			spool_add(keeper->spool, SPOOL_ENDED, &attempt->exited, sizeof(attempt->exited));
+			outputs_spool(keeper, attempt);
 		}
 	}
 	result = spool_rewrite_end(keeper->spool);

@@ -279,7 +279,7 @@ bool spool_owes(struct spool *spool)
 	return owes;
 }
 
-bool spool_wants_rewrite(struct spool *spool, size_t live)
+bool spool_wants_rewrite(struct spool *spool, size_t live, size_t outputs)
 {
 	bool suspect;
 
@@ -288,7 +288,7 @@ bool spool_wants_rewrite(struct spool *spool, size_t live)
 	pthread_mutex_unlock(&spool->lock);
 	if (spool->retry_ns > 0 && spool->retry_ns > clock_mono_ns())
 		return false;
-	return suspect || spool->torn || (spool->size > LONG_BYTES && spool->size / 4 > live * RECORD_BYTES);
+	return suspect || spool->torn || (spool->size > LONG_BYTES && spool->size / 4 > live * RECORD_BYTES + outputs);
 }
 
 void spool_rewrite_begin(struct spool *spool)

@@ -11,7 +11,9 @@
 #include "proto/resource.h"
 #include "worker/ipc.h"
 
-enum spool_type { SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS, SPOOL_GONE, SPOOL_CLOSED };
+enum spool_type {
+	SPOOL_LIFE = 1, SPOOL_STARTED, SPOOL_ENDED, SPOOL_ACKED, SPOOL_SHIPPED, SPOOL_ASKS, SPOOL_GONE, SPOOL_CLOSED, SPOOL_OUTPUTS,
+};
 
 struct spool_life {                      /* the records that follow were written in this boot of the machine */
 	uint8_t boot_id[16];
@@ -50,7 +52,10 @@ struct spool_closed {
 	uint64_t count;
 };
 
-/* SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED hold a struct ipc_attempt. */
+/*
+ * SPOOL_ENDED holds a struct ipc_exited; SPOOL_ACKED and SPOOL_SHIPPED hold a struct ipc_attempt; SPOOL_OUTPUTS holds a struct
+ * ipc_attempt and what the attempt wrote to the file TITAN_OUTPUT. It is written before SPOOL_ENDED.
+ */
 
 struct spool;
 
@@ -76,9 +81,9 @@ void spool_note(struct spool *spool, uint64_t newest, uint64_t oldest);
 bool spool_owes(struct spool *spool);
 /*
  * Should the file be rewritten with the live records? True if a sync failed, if an incomplete record couldn't be cut
- * off, or if the file has grown so much that a rewrite is cheap. False for a second after a failed rewrite.
+ * off, or if the file has grown so much that a rewrite is cheap, beside live attempts and the bytes of their outputs. False for a second after a failed rewrite.
  */
-bool spool_wants_rewrite(struct spool *spool, size_t live);
+bool spool_wants_rewrite(struct spool *spool, size_t live, size_t outputs);
 /*
  * Begin a rewrite: records added from now on replace the whole file. It takes effect, synced, with
  * spool_rewrite_end.

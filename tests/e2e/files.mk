@@ -66,6 +66,7 @@ e2e_tests = \
 	tests/e2e/history.sh \
 	tests/e2e/inside.sh \
 	tests/e2e/interrupted.sh \
+	tests/e2e/job-outputs.sh \
 	tests/e2e/json.sh \
 	tests/e2e/kill-master.sh \
 	tests/e2e/kv-jobs.sh \

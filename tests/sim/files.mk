@@ -17,6 +17,7 @@ sim_sources = \
 	tests/sim/graph_life.c \
 	tests/sim/graph_loop.c \
 	tests/sim/graph_noop.c \
+	tests/sim/graph_outputs.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
 	tests/sim/graph_share.c \
@@ -43,6 +44,7 @@ sim_sources = \
 	tests/sim/oracle_loop.c \
 	tests/sim/oracle_noop.c \
 	tests/sim/oracle_order.c \
+	tests/sim/oracle_outputs.c \
 	tests/sim/oracle_people.c \
 	tests/sim/oracle_place.c \
 	tests/sim/oracle_prune.c \

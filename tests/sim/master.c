@@ -240,6 +240,24 @@ static void set_input(struct sim_world *world, const struct message *message, st
 	ask(world, input, 1);
 }
 
+/* Hand the core a result, with what the attempt put out. */
+static void take_done(struct sim_world *world, struct core_input *input)
+{
+	const struct rec_done *done = &input->done.at[0];
+	const struct rec_job_spec *spec = oracle_spec(world, done->job);
+	struct rec_attempt_outputs outputs = { .job = done->job, .epoch = done->epoch };
+	struct buf bytes = { 0 };
+
+	if (spec && spec->outputs.n > 0 && done->outcome == OUTCOME_EXIT) {
+		sim_outputs(spec, done->job, done->epoch, &bytes);
+		outputs.outputs = buf_slice(&bytes);
+		input->done.outputs = &outputs;
+		input->done.output_count = 1;
+	}
+	core_step(world->master.core, input);
+	buf_free(&bytes);
+}
+
 static void step(struct sim_world *world, const struct event *event)
 {
 	struct core *core = world->master.core;
@@ -289,7 +307,7 @@ static void step(struct sim_world *world, const struct event *event)
 		input.kind = INPUT_DONE;
 		input.done.at = event->message->done;
 		input.done.n = event->message->count;
-		core_step(core, &input);
+		take_done(world, &input);
 		break;
 	default:
 		world_fail(world, "the simulator sent what the master doesn't take");

@@ -607,6 +607,11 @@ bool client_at_rest(const struct sim_world *world);
 
 void link_forget_contexts(struct sim_worker *worker);
 
+/* graph_outputs.c: what an attempt puts out follows from its job and epoch */
+enum sim_outputs { SIM_OUTPUTS_RIGHT, SIM_OUTPUTS_MISSING, SIM_OUTPUTS_WRONG, SIM_OUTPUTS_UNDECLARED };
+enum sim_outputs sim_outputs_kind(uint64_t job, uint64_t epoch);
+void sim_outputs(const struct rec_job_spec *spec, uint64_t job, uint64_t epoch, struct buf *out);
+
 /* oracle.c: events that the oracle checks; oracle.h lists the checks */
 /* a turn was decided and isn't durable yet */
 void oracle_turn(struct sim_world *world, const struct outbox *outbox);

@@ -177,6 +177,7 @@ unit_programs = \
 	tests/unit/test_proto_codec \
 	tests/unit/test_proto_error \
 	tests/unit/test_proto_frame \
+	tests/unit/test_proto_job_output \
 	tests/unit/test_proto_message \
 	tests/unit/test_proto_rights \
 	tests/unit/test_proto_spec \
@@ -749,6 +750,9 @@ tests_unit_test_proto_error_LDADD = $(proto_libs)
 
 tests_unit_test_proto_frame_SOURCES = tests/unit/test_proto_frame.c
 tests_unit_test_proto_frame_LDADD = $(proto_libs)
+
+tests_unit_test_proto_job_output_SOURCES = tests/unit/test_proto_job_output.c
+tests_unit_test_proto_job_output_LDADD = $(proto_libs)
 
 tests_unit_test_proto_message_SOURCES = tests/unit/test_proto_message.c
 tests_unit_test_proto_message_LDADD = $(proto_libs)

@@ -46,7 +46,7 @@ static const struct row {
 	{ COMMAND_plan, SAME, { "graph.yaml" } }, { COMMAND_plan, SAME, { "graph.yaml", "--json" } },
 	{ COMMAND_watch, SAME, { "1" } }, { COMMAND_wait, SAME, { "1" } }, { COMMAND_wait, SAME, { "2", "--timeout", "10ms" } },
 	{ COMMAND_logs, SAME, { "1/a" } }, { COMMAND_logs, SAME, { "1/nobody" } },
-	{ COMMAND_progress, SAME, { "50" } }, { COMMAND_run, SAME, { "./nothing" } },
+	{ COMMAND_progress, SAME, { "50" } }, { COMMAND_output, SAME, { "a=1" } }, { COMMAND_run, SAME, { "./nothing" } },
 	{ COMMAND_cancel, SAME, { "1" } }, { COMMAND_retry, SAME, { "1/nobody" } },
 	{ COMMAND_dlq, SAME, { "ls" } }, { COMMAND_dlq, SAME, { "show", "1/a" } },
 	{ COMMAND_schedule, SAME, { "ls" } }, { COMMAND_schedule, SAME, { "show", "nobody" } },

@@ -218,8 +218,33 @@ TEST no_value_has_a_zero_byte(void)
 	PASS();
 }
 
+/* An output has no value yet: the specification says which one goes into which variable. */
+TEST outputs_of_other_jobs_become_variables(void)
+{
+	static const char text[] = "jobs:\n"
+		"  a.b: {outputs: [v, x-y], run: x}\n"
+		"  c: {needs: [a.b], run: x}\n"
+		"  d:\n"
+		"    needs: [c]\n"
+		"    env: {V: \"${jobs.a.b.outputs.v}\"}\n"
+		"    run: go ${jobs.a.b.outputs.v} \"${jobs.a.b.outputs.x-y}\"\n";
+	const struct job_defaults defaults = { 0 };
+	struct rec_job_spec spec;
+
+	arena_free(&arena);
+	ASSERT_EQ_FMTm(error.text, ERR_NONE, pipeline_parse(slice_str(text), (struct slice_list){ 0 }, &arena, &pipeline, &spot, &error), "%d");
+	dagline_job(&pipeline.dag, 0, &defaults, &arena, &spec);
+	ASSERT(spec.outputs.n == 2 && slice_eq(spec.outputs.at[1], slice_str("x-y")) && spec.takes.n == 0);
+	dagline_job(&pipeline.dag, 2, &defaults, &arena, &spec);
+	ASSERT(slice_eq(spec.script, slice_str("go \"${TITAN_O_a_2Eb__v?}\" \"${TITAN_O_a_2Eb__x_2Dy?}\"")));
+	ASSERT(spec.env.n == 0 && spec.takes.n == 3);
+	ASSERT(has(spec.takes, "TITAN_O_a_2Eb__v=a.b/v") && has(spec.takes, "TITAN_O_a_2Eb__x_2Dy=a.b/x-y") && has(spec.takes, "V=a.b/v"));
+	PASS();
+}
+
 SUITE(lang_shell)
 {
+	RUN_TEST(outputs_of_other_jobs_become_variables);
 	RUN_TEST(a_variable_stands_for_each_value);
 	RUN_TEST(each_variable_is_in_the_environment_once);
 	RUN_TEST(command_without_a_shell_has_each_value_in_one_word);

@@ -303,12 +303,12 @@ TEST gets_long(void)
 	size_t torn;
 	struct spool *spool = reopen(&torn);
 
-	ASSERT_FALSE(spool_wants_rewrite(spool, 0));
+	ASSERT_FALSE(spool_wants_rewrite(spool, 0, 0));
 	for (unsigned i = 0; i < 40000; i++)
 		add(spool, SPOOL_ACKED, i + 1);
 	ASSERT_EQ(0, spool_flush(spool));
-	ASSERT(spool_wants_rewrite(spool, 1));
-	ASSERT_FALSE(spool_wants_rewrite(spool, 1000));
+	ASSERT(spool_wants_rewrite(spool, 1, 0));
+	ASSERT_FALSE(spool_wants_rewrite(spool, 1000, 0));
 	spool_close(spool);
 	PASS();
 }
@@ -323,7 +323,7 @@ static ino_t inode(void)
 static bool wants_rewrite(struct spool *spool)
 {
 	for (int64_t end_ns = clock_mono_ns() + 20 * NS_PER_S; clock_mono_ns() < end_ns; usleep(1000))
-		if (spool_wants_rewrite(spool, 1))
+		if (spool_wants_rewrite(spool, 1, 0))
 			return true;
 	return false;
 }
@@ -354,7 +354,7 @@ TEST a_file_whose_sync_failed_is_not_synced_but_replaced(void)
 	ASSERT_EQ(0, spool_rewrite_end(spool));
 	ASSERT(inode() != before);
 	ASSERT_FALSE(spool_owes(spool));
-	ASSERT_FALSE(spool_wants_rewrite(spool, 1));
+	ASSERT_FALSE(spool_wants_rewrite(spool, 1, 0));
 	spool_close(spool);
 	PASS();
 }
@@ -372,7 +372,7 @@ TEST a_rewrite_that_failed_is_wanted_again_later(void)
 	spool_rewrite_begin(spool);
 	add(spool, SPOOL_ACKED, 7);
 	ASSERT(spool_rewrite_end(spool) < 0);
-	ASSERT_FALSE(spool_wants_rewrite(spool, 1));
+	ASSERT_FALSE(spool_wants_rewrite(spool, 1, 0));
 	ASSERT(spool_owes(spool));
 	ASSERT(wants_rewrite(spool));
 	spool_close(spool);
@@ -389,7 +389,7 @@ TEST half_a_record_that_cant_be_cut_off_is_not_written_behind(void)
 	add(spool, SPOOL_ACKED, 2);
 	failing_writes = failing_cuts = 2;
 	ASSERT(spool_flush(spool) < 0);
-	ASSERT(spool_wants_rewrite(spool, 1));
+	ASSERT(spool_wants_rewrite(spool, 1, 0));
 	ASSERT(spool_flush(spool) < 0);
 	ASSERT_EQ(0, spool_flush(spool));
 	add(spool, SPOOL_ACKED, 3);

@@ -15,6 +15,7 @@
 #include "lang/demand.h"
 #include "lang/failure.h"
 #include "lang/log_max.h"
+#include "proto/job_output.h"
 #include "proto/limits.h"
 
 static const struct column detail_columns[] = {
@@ -36,6 +37,8 @@ static const struct column detail_columns[] = {
 	{ "unblocks", "unblocks", false },
 	{ "from", "who may", false },
 	{ "digest", "digest", false },
+	{ "outputs", "outputs", false },
+	{ "output_fault", "wrong output", false },
 	{ "decisions", "decided", false },
 	{ "ended_by", "ended by", false },
 	{ "pushback", "pushed back", false },
@@ -150,6 +153,33 @@ static void add_limits(struct records *records, const struct rec_job_row *job)
 	buf_free(&kept);
 }
 
+/* Add what the job put out, NAME=VALUE each, or what is wrong with it. */
+static void add_outputs(struct records *records, const struct rec_job_row *job)
+{
+	struct slice rest = job->outputs, fault = { 0 };
+	struct slice_list texts = { arena_zalloc(records->arena, LIMIT_OUTPUTS_MAX, sizeof(struct slice)), 0 };
+	struct rec_job_output output;
+
+	while (texts.n < LIMIT_OUTPUTS_MAX && job_output_next(&rest, records->arena, &output)) {
+		struct buf text = { 0 };
+
+		buf_add_slice(&text, output.name);
+		if (output.fault == OUTPUT_NONE) {
+			buf_add_byte(&text, '=');
+			buf_add_slice(&text, output.value);
+			texts.at[texts.n++] = arena_copy(records->arena, buf_slice(&text));
+		} else {
+			if (output.line > 0)
+				buf_addf(&text, "%sline %" PRIu64 " of TITAN_OUTPUT", output.name.len > 0 ? ", " : "", output.line);
+			buf_addf(&text, ": %s", output_fault_text(output.fault));
+			fault = arena_copy(records->arena, buf_slice(&text));
+		}
+		buf_free(&text);
+	}
+	records_texts(records, texts);
+	records_text(records, fault);
+}
+
 static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
 		       size_t job_count, struct slice_list decisions, int64_t now_ms)
 {
@@ -176,6 +206,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts(records, job->unblocks);
 	records_texts_as(records, job->gate_from, gate_from_text(job, records->arena));
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
+	add_outputs(records, job);
 	records_texts(records, decisions);
 	records_text(records, job->ended_by > 0 && job->ended_by < EVENT_COUNT ?
 		     slice_str(event_names[job->ended_by]) : slice_make(NULL, 0));

@@ -142,6 +142,7 @@ static void topic_dag(const struct look *look, struct buf *out)
 		    "                    crash_limit=N continue_on=failed,timed_out,denied\n"
 		    "                    on_worker_death=adopt|kill log=lossless|SIZE\n"
 		    "                    prio=N dir=/PATH env=NAME=VALUE mode=retry|exclusive|once\n"
+		    "                    outputs=NAME,NAME\n"
 		    "                    label=LABEL delay=SPAN deadline=SPAN|TIME\n"
 		    "                    dispatch_timeout=SPAN when='CONDITION' cpus=N memory=SIZE\n"
 		    "                    gpus=N resource=NAME=N worker=NAME prefer=LABEL\n"

@@ -174,6 +174,8 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 					      : arena_printf(arena, "signal %" PRIu64, job->code);
 	case OUTCOME_SPAWN:
 		return spawn_text(job, arena);
+	case OUTCOME_BAD_OUTPUT:
+		return job->code > 0 ? arena_printf(arena, "bad output, line %" PRIu64, job->code) : slice_str("bad output");
 	default:
 		return slice_str(outcome_name((enum outcome)job->outcome));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Extra fields that only some jobs have, by job index in run->extras: a job's sub-run, the passes of a loop, the time
- * to end of an `always` job.
+ * to end of an `always` job, and what a job put out.
  */
 #include "core/graph/graph.h"
 
@@ -21,8 +21,13 @@ void extra_add(const struct job *job)
 
 void extras_drop(struct run *run, uint32_t from)
 {
-	for (uint32_t index = from; run->extras.count > 0 && index < run->job_count; index++)
-		mem_free(map_remove(&run->extras, index));
+	for (uint32_t index = from; run->extras.count > 0 && index < run->job_count; index++) {
+		struct extra *extra = map_remove(&run->extras, index);
+
+		if (extra)
+			blob_release(extra->outputs);
+		mem_free(extra);
+	}
 	if (from == 0)
 		map_free(&run->extras);
 }
@@ -62,4 +67,21 @@ void job_ending_set(const struct job *job, int64_t ending_ms)
 		return;
 	extra_add(job);
 	job_extra(job)->ending_ms = ending_ms;
+}
+
+struct slice job_outputs(const struct job *job)
+{
+	return blob_slice(job->flags & JOB_OUTPUTS ? job_extra(job)->outputs : NULL);
+}
+
+void job_outputs_set(const struct job *job, struct slice outputs)
+{
+	struct extra *extra = job->flags & JOB_OUTPUTS ? job_extra(job) : NULL;
+
+	if (!extra || (outputs.len == 0 && !extra->outputs))
+		return;
+	job->run->output_bytes -= blob_slice(extra->outputs).len;
+	blob_release(extra->outputs);
+	extra->outputs = blob_make(outputs);
+	job->run->output_bytes += outputs.len;
 }

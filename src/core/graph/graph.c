@@ -142,6 +142,12 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_LOOP;
 		extra_add(job);
 	}
+	if (spec.takes.n > 0)
+		job->flags |= JOB_TAKES;
+	if (err == ERR_NONE && spec.outputs.n > 0) {
+		job->flags |= JOB_OUTPUTS;
+		extra_add(job);
+	}
 	if (err == ERR_NONE && job_is_subrun(job))
 		err = subrun_build(builder, job, &spec);
 	return err;

@@ -64,6 +64,9 @@ void job_passes_set(const struct job *job, uint32_t passes);
 /* When the job's time to end is over (steady clock); 0: its run wasn't told to end. */
 int64_t job_ending_ms(const struct job *job);
 void job_ending_set(const struct job *job, int64_t ending_ms);
+/* What the job put out, as job_output records; empty: nothing, or the job declares no outputs. */
+struct slice job_outputs(const struct job *job);
+void job_outputs_set(const struct job *job, struct slice outputs);
 
 /*
  * graph.c: build and check the next extent from the given number of run->parts. On failure no trace of it remains.

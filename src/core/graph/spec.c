@@ -450,6 +450,37 @@ static enum err spec_check_locks(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_outputs(const struct spec_check *check)
+{
+	const struct slice_list *names = &check->spec->outputs;
+
+	if (names->n > 0 && !(KIND_BIT(spec_kind(check->spec)) & FOR_WORK))
+		return spec_refused(check, ERR_INVALID, "outputs", "only commands and scripts put out values");
+	if (names->n > LIMIT_OUTPUTS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "outputs", "too many");
+	for (size_t i = 0; i < names->n; i++) {
+		if (!text_is_name(names->at[i]))
+			return spec_refused(check, ERR_INVALID, "outputs", "a name may only have letters, digits and _ . -");
+		for (size_t before = 0; before < i; before++)
+			if (slice_eq(names->at[before], names->at[i]))
+				return spec_refused(check, ERR_DUPLICATE, "outputs", "the list names an output twice");
+	}
+	return ERR_NONE;
+}
+
+static enum err spec_check_takes(const struct spec_check *check)
+{
+	const struct slice_list *takes = &check->spec->takes;
+	struct slice variable, from, output;
+
+	if (takes->n > LIMIT_TAKES_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "takes", "too many");
+	for (size_t i = 0; i < takes->n; i++)
+		if (!take_read(takes->at[i], &variable, &from, &output))
+			return spec_refused(check, ERR_INVALID, "takes", "an output must be given as VARIABLE=JOB/OUTPUT");
+	return ERR_NONE;
+}
+
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error)
 {
 	struct spec_check check = {
@@ -485,6 +516,10 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_locks(&check);
 	if (err == ERR_NONE)
 		err = spec_check_kv(&check);
+	if (err == ERR_NONE)
+		err = spec_check_outputs(&check);
+	if (err == ERR_NONE)
+		err = spec_check_takes(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
 	if (err == ERR_NONE)

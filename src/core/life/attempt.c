@@ -56,6 +56,7 @@ void attempt_renew(struct core *core, struct job *job)
 	if (job->tries < UINT16_MAX)
 		job->tries++;
 	job->outcome = OUTCOME_NONE;
+	job_outputs_set(job, slice_make(NULL, 0));
 	if (PLANTED(ending_time_is_moved) && job_ending_ms(job) > ENDING_WAITS)
 		job_ending_set(job, due_after(core, core->ending_ms));
 	job->stop_cause = PLANTED(stopped_as_the_last_try) ? job->stop_cause : 0;
@@ -227,6 +228,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 		break;
 	case OUTCOME_SIGNAL:
 	case OUTCOME_SPAWN:
+	case OUTCOME_BAD_OUTPUT:
 		attempt_failed(core, job);
 		break;
 	case OUTCOME_RECALLED:
@@ -275,7 +277,8 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 		to = STATE_READY;
 	} else if (done->outcome == OUTCOME_EXIT && done->code == 0) {
 		to = STATE_SUCCEEDED;
-	} else if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && done->outcome != OUTCOME_SPAWN) {
+	} else if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && done->outcome != OUTCOME_SPAWN &&
+		   done->outcome != OUTCOME_BAD_OUTPUT) {
 		return;
 	}
 	attempt_facts(job, done);
@@ -319,7 +322,7 @@ static void worker_measure(struct worker *worker, const struct rec_done *done)
 {
 	uint64_t run_us = done->run_ns / 1000;
 
-	if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL)
+	if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && done->outcome != OUTCOME_BAD_OUTPUT)
 		return;
 	if (worker->results < EWMA_RESULTS) {
 		worker->run_us = (worker->run_us * worker->results + run_us) / (worker->results + 1);
@@ -341,30 +344,35 @@ void attempts_started(struct core *core, struct worker *worker, const struct rec
 	}
 }
 
-void attempts_done(struct core *core, struct worker *worker, const struct rec_done *at, size_t n)
+void attempts_done(struct core *core, struct worker *worker, const struct core_input *input)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct job *job = job_find(core, at[i].job);
+	for (size_t i = 0; i < input->done.n; i++) {
+		struct rec_done done = input->done.at[i];
+		struct job *job = job_find(core, done.job);
 		struct outgoing *frame = outbox_frame(core->outbox, worker->conn, OP_ACK);
+		struct slice outputs;
 
-		frame->ack = (struct rec_attempt){ .job = at[i].job, .epoch = at[i].epoch };
-		if (attempt_unknown(worker, job, at[i].epoch)) {
-			attempt_returned(core, job, &at[i]);
-		} else if (attempt_current(worker, job, at[i].epoch)) {
+		frame->ack = (struct rec_attempt){ .job = done.job, .epoch = done.epoch };
+		outputs = outputs_judge(core, job, input, &done);
+		if (attempt_unknown(worker, job, done.epoch)) {
+			attempt_returned(core, job, &done);
+			outputs_keep(job, outputs);
+		} else if (attempt_current(worker, job, done.epoch)) {
 			worker->done++;
-			worker_measure(worker, &at[i]);
-			if (at[i].outcome == OUTCOME_REFUSED)
-				worker_refused(core, worker, at[i].code);
-			core->report_ms = number_sane(at[i].ended_ms, 1) ? at[i].ended_ms : 0;
-			attempt_finish(core, job, &at[i]);
+			worker_measure(worker, &done);
+			if (done.outcome == OUTCOME_REFUSED)
+				worker_refused(core, worker, done.code);
+			core->report_ms = number_sane(done.ended_ms, 1) ? done.ended_ms : 0;
+			attempt_finish(core, job, &done);
+			outputs_keep(job, outputs);
 			core->report_ms = 0;
 		} else {
 			core->stale_results++;
 			core->outbox->frame_count -= PLANTED(no_ack_for_stale_results);
 			continue;
 		}
-		if (state_terminal(job->state) && number_sane(at[i].ended_ms, 1))
-			job->when_ms = at[i].ended_ms;
+		if (state_terminal(job->state) && number_sane(done.ended_ms, 1))
+			job->when_ms = done.ended_ms;
 	}
 	jobs_tell_children(core);
 }

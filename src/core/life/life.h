@@ -15,7 +15,7 @@ uint64_t act_step(struct core *core, const struct core_input *input);
 /* attempt.c */
 void attempt_assign(struct core *core, struct worker *worker, struct job *job);
 void attempts_started(struct core *core, struct worker *worker, const struct rec_started *at, size_t n);
-void attempts_done(struct core *core, struct worker *worker, const struct rec_done *at, size_t n);
+void attempts_done(struct core *core, struct worker *worker, const struct core_input *input);
 /* Check that a worker's report is about the job's latest attempt, and that this worker has that attempt. */
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch);
 bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_t epoch);
@@ -49,6 +49,20 @@ void ending_deadline(struct core *core, struct job *job);
 bool ending_row_sane(const struct job *job, const struct row_job *row);
 void ending_resume(struct core *core, struct job *job);
 void ending_check(const struct job *job);
+
+/* outputs.c */
+/* Read VARIABLE=JOB/OUTPUT. */
+bool take_read(struct slice text, struct slice *ret_variable, struct slice *ret_job, struct slice *ret_output);
+/* Add variables with the outputs of other jobs that the job uses. env has room for all of them. */
+void outputs_add(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct arena *arena, struct slice_list *env);
+/*
+ * Return what the job put out with this result. If something is wrong with it, that is returned, and *done becomes the failure.
+ */
+struct slice outputs_judge(struct core *core, const struct job *job, const struct core_input *input, struct rec_done *done);
+/* Keep the outputs, if the result has ended the job. */
+void outputs_keep(const struct job *job, struct slice outputs);
+bool outputs_row_sane(const struct job *job, const struct row_job *row);
+void outputs_check(const struct job *job);
 
 /* job.c */
 void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to);

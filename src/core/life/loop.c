@@ -130,15 +130,16 @@ struct slice attempt_spec(struct core *core, const struct job *job, bool whole)
 	struct slice copy;
 
 	whole = whole && job_context(job);
-	if (!loop && !(job->flags & JOB_PUSHED) && !whole)
+	if (!loop && !(job->flags & (JOB_PUSHED | JOB_TAKES)) && !whole)
 		return job_spec_bytes(job);
 	job_spec_decode(core, job, &spec);
 	env.n = 0;
-	env.at = arena_alloc(arena, (spec.env.n + 2) * sizeof(*env.at));
+	env.at = arena_alloc(arena, (spec.env.n + spec.takes.n + 2) * sizeof(*env.at));
 	if (job->flags & JOB_PUSHED)
 		env.at[env.n++] = pushback_variable(core, job, arena);
 	if (loop)
 		env.at[env.n++] = iteration_variable(loop, arena);
+	outputs_add(core, job, &spec, arena, &env);
 	if (spec.env.n > 0)
 		memcpy(env.at + env.n, spec.env.at, spec.env.n * sizeof(*env.at));
 	env.n += spec.env.n;

@@ -114,6 +114,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->cause = 0;
 	job->stop_cause = 0;
 	job->outcome = OUTCOME_NONE;
+	job_outputs_set(job, slice_make(NULL, 0));
 	job->code = 0;
 	job->worker = 0;
 	job->when_ms = 0;

@@ -67,6 +67,7 @@ static void job_row_put(struct core *core, const struct job *job)
 		.child = (int64_t)job_child(job), .passes = job_passes(job),
 		.kind = PLANTED(kind_lost_in_the_row) ? KIND_COMMAND : job->kind,
 		.ending_ms = job_ending_ms(job),
+		.outputs = PLANTED(outputs_not_in_the_row) ? slice_make(NULL, 0) : arena_copy(&core->outbox->arena, job_outputs(job)),
 		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
 			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
 			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |

@@ -235,8 +235,10 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	progress_view(core, job, ret_row);
 	if (job->state == STATE_APPROVAL)
 		view_gate(core, job, detail, arena, ret_row);
-	if (detail >= VIEW_FULL)
+	if (detail >= VIEW_FULL) {
 		teams_view(core, &spec, arena, ret_row);
+		ret_row->outputs = arena_copy(arena, job_outputs(job));
+	}
 	view_due(core, job, &spec, ret_row);
 	view_spec(&spec, detail, arena, ret_row);
 	ret_row->priority = job->priority + 1U;

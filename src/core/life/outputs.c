@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What jobs put out. The values of an attempt come with its result and are kept in the job's row, in the same turn, so a job never
+ * succeeds without them. An attempt that exits with 0 and put out something wrong, or not all that its job declares, failed.
+ */
+#include "core/life/life.h"
+
+#include "base/planted.h"
+#include "base/text.h"
+#include "core/graph/graph.h"
+#include "core/life/internal.h"
+#include "proto/job_output.h"
+
+static struct slice sent_outputs(const struct core_input *input, const struct rec_done *done)
+{
+	for (size_t i = 0; i < input->done.output_count; i++)
+		if (input->done.outputs[i].job == done->job && input->done.outputs[i].epoch == done->epoch)
+			return input->done.outputs[i].outputs;
+	return slice_make(NULL, 0);
+}
+
+static bool is_listed(struct slice_list names, struct slice name)
+{
+	for (size_t i = 0; i < names.n; i++)
+		if (slice_eq(names.at[i], name))
+			return true;
+	return false;
+}
+
+static bool is_sent(struct slice outputs, struct slice name, struct arena *arena)
+{
+	struct rec_job_output output;
+
+	while (job_output_next(&outputs, arena, &output))
+		if (slice_eq(output.name, name))
+			return true;
+	return false;
+}
+
+/* What is wrong with these outputs of a job? ret->fault is OUTPUT_NONE if all is right. */
+static void find_fault(const struct job *job, const struct rec_job_spec *spec, struct slice outputs, struct arena *arena,
+		       struct rec_job_output *ret)
+{
+	struct slice rest = outputs;
+	struct rec_job_output output;
+
+	*ret = (struct rec_job_output){ 0 };
+	while (job_output_next(&rest, arena, &output)) {
+		*ret = (struct rec_job_output){ .name = output.name, .line = output.line, .fault = output.fault };
+		if (output.fault == OUTPUT_NONE && !is_listed(spec->outputs, output.name))
+			ret->fault = OUTPUT_UNDECLARED;
+		else if (output.fault == OUTPUT_NONE && output.value.len > LIMIT_OUTPUT_VALUE_MAX)
+			ret->fault = OUTPUT_LONG;
+		if (ret->fault != OUTPUT_NONE)
+			return;
+	}
+	if (rest.len > 0)
+		ret->fault = OUTPUT_SYNTAX;
+	else if (outputs.len > LIMIT_OUTPUT_JOB_MAX + LIMIT_OUTPUTS_MAX * 32)
+		ret->fault = OUTPUT_JOB_FULL;
+	else if (outputs.len > 0 && job->run->output_bytes + outputs.len > LIMIT_OUTPUT_RUN_MAX)
+		ret->fault = OUTPUT_RUN_FULL;
+	for (size_t i = 0; i < spec->outputs.n && ret->fault == OUTPUT_NONE; i++)
+		if (!is_sent(outputs, spec->outputs.at[i], arena))
+			*ret = (struct rec_job_output){ .name = spec->outputs.at[i], .fault = OUTPUT_MISSING };
+}
+
+struct slice outputs_judge(struct core *core, const struct job *job, const struct core_input *input, struct rec_done *done)
+{
+	struct arena *arena = &core->outbox->arena;
+	struct rec_job_output fault;
+	struct rec_job_spec spec;
+	struct slice outputs;
+	struct buf bytes = { 0 };
+
+	if (!job || !(job->flags & JOB_OUTPUTS) || done->outcome != OUTCOME_EXIT)
+		return slice_make(NULL, 0);
+	outputs = sent_outputs(input, done);
+	job_spec_decode(core, job, &spec);
+	find_fault(job, &spec, outputs, arena, &fault);
+	if (fault.fault == OUTPUT_NONE || PLANTED(outputs_not_judged))
+		return outputs;
+	/* A failure stays as it is: what a failed attempt put out doesn't count. */
+	if (done->code != 0)
+		return slice_make(NULL, 0);
+	done->outcome = OUTCOME_BAD_OUTPUT;
+	done->code = fault.line;
+	record_encode(&bytes, REC_job_output, &fault);
+	outputs = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	return outputs;
+}
+
+/* Can a job that ended like this have outputs, or a wrong one? */
+static bool may_have(int64_t state, int64_t outcome)
+{
+	return (state == STATE_SUCCEEDED && outcome == OUTCOME_EXIT) || (state == STATE_FAILED && outcome == OUTCOME_BAD_OUTPUT);
+}
+
+void outputs_keep(const struct job *job, struct slice outputs)
+{
+	if (may_have(job->state, job->outcome))
+		job_outputs_set(job, outputs);
+}
+
+bool outputs_row_sane(const struct job *job, const struct row_job *row)
+{
+	return row->outputs.len == 0 || (job->flags & JOB_OUTPUTS && may_have(row->state, row->outcome));
+}
+
+void outputs_check(const struct job *job)
+{
+	CHECK(job_outputs(job).len == 0 || may_have(job->state, job->outcome));
+}
+
+/* ---- outputs of other jobs ---- */
+
+bool take_read(struct slice text, struct slice *ret_variable, struct slice *ret_job, struct slice *ret_output)
+{
+	const uint8_t *equals = text.len > 0 ? memchr(text.data, '=', text.len) : NULL;
+	struct slice rest = equals ? slice_make(equals + 1, (size_t)(text.data + text.len - equals - 1)) : slice_make(NULL, 0);
+	const uint8_t *slash = rest.len > 0 ? memchr(rest.data, '/', rest.len) : NULL;
+
+	if (!slash)
+		return false;
+	*ret_variable = slice_make(text.data, (size_t)(equals - text.data));
+	*ret_job = slice_make(rest.data, (size_t)(slash - rest.data));
+	*ret_output = slice_make(slash + 1, (size_t)(rest.data + rest.len - slash - 1));
+	return text_is_name(*ret_variable) && ret_job->len > 0 && text_is_name(*ret_output);
+}
+
+static bool find_value(const struct job *from, struct slice name, struct arena *arena, struct slice *ret)
+{
+	struct slice rest = job_outputs(from);
+	struct rec_job_output output;
+
+	while (job_output_next(&rest, arena, &output)) {
+		if (output.fault != OUTPUT_NONE || !slice_eq(output.name, name))
+			continue;
+		*ret = output.value;
+		/* No variable can have a zero byte. */
+		return output.value.len == 0 || memchr(output.value.data, 0, output.value.len) == NULL;
+	}
+	return false;
+}
+
+void outputs_add(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct arena *arena, struct slice_list *env)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < spec->takes.n; i++) {
+		struct slice variable, name, output, value;
+		const struct job *from;
+		struct buf text = { 0 };
+
+		CHECK(take_read(spec->takes.at[i], &variable, &name, &output));
+		from = run_job_named(core, job->run, name);
+		if (!from || !find_value(from, output, arena, &value))
+			continue;
+		bytes += value.len;
+		if (bytes > LIMIT_OUTPUT_JOB_MAX)
+			return;
+		buf_add_slice(&text, variable);
+		buf_add_byte(&text, '=');
+		buf_add_slice(&text, value);
+		env->at[env->n++] = arena_copy(arena, buf_slice(&text));
+		buf_free(&text);
+	}
+}

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Jobs put out values: the master keeps them with the job, also over kills, and what is wrong with one fails the job by name.
+. "$(dirname "$0")/lib.sh"
+
+detail() { titan --json show "$1" | jq -r ".[0] | $2"; } # JOB FILTER
+put_out() { detail "$1" '.outputs | join("|")'; }
+run_of() { # NAME OUTPUTS SCRIPT
+	printf 'name: %s\njobs:\n  a:\n    outputs: %s\n    run: |\n' "$1" "$2" >job.yaml
+	printf '%s\n' "$3" | sed 's/^/      /' >>job.yaml
+	run=$(titan -q run job.yaml)
+	titan --timeout 60s wait "$run" >/dev/null 2>&1
+}
+
+start_cluster --slots 4
+
+run_of right '[ver, notes, none]' 'echo "ver=1.2" >>"$TITAN_OUTPUT"
+printf "notes<<END\nit is \"x\" \$(id)\nand more\nEND\n" >>"$TITAN_OUTPUT"
+titan output none= ver=1.3'
+is "a job with outputs succeeds" "$(job_state "$run" a)" succeeded
+is "and they are kept" "$(put_out "$run/a")" 'ver=1.3|notes=it is "x" $(id)
+and more|none='
+like "people see them" "$(titan show "$run/a")" 'outputs +ver=1\.3'
+is "no other row has them" "$(titan --json show "$run" | jq -r '.[0].jobs[0].outputs')" null
+pid=$(master_pid)
+kill -KILL "$pid"
+ok "the master is killed" until_true 20 process_gone "$pid"
+start_cluster --slots 4
+is "they outlive the master" "$(put_out "$run/a")" 'ver=1.3|notes=it is "x" $(id)
+and more|none='
+
+# The job ends while there is no master, and the keeper is killed with the result in its spool.
+run=$(titan -q run -e "a='titan output v=kept; until test -e $test_dir/go; do sleep 0.05; done; touch $test_dir/gone' outputs=v")
+ok "a job runs" until_true 20 job_is "$run" a running
+pid=$(master_pid)
+keeper=$(state_of '.workers[0].pid')
+kill -KILL "$pid"
+ok "without a master" until_true 20 process_gone "$pid"
+touch "$test_dir/go"
+ok "it ends" until_true 20 test -e "$test_dir/gone"
+in_spool() { grep -q kept "$TITAN_STATE"/default/worker/*/spool; }
+ok "its outputs are in the spool" until_true 20 in_spool
+kill -KILL "$keeper"
+ok "the keeper is killed" until_true 20 process_gone "$keeper"
+start_cluster --slots 4
+exits "the run ends well" 0 titan --timeout 60s wait "$run"
+is "with what the job put out" "$(put_out "$run/a")" 'v=kept'
+
+wrong() { # NAME OUTPUTS SCRIPT CODE PATTERN
+	run_of wrong "$2" "$3"
+	is "$1: the job fails" "$(job_state "$run" a)" failed
+	is "... with the line" "$(detail "$run/a" .outcome)" "bad output${4:+, line $4}"
+	like "... and the mistake by name" "$(detail "$run/a" .output_fault)" "$5"
+	is "... and has no outputs" "$(put_out "$run/a")" ''
+}
+wrong "a line of another form" '[a]' 'printf "a=1\nwhat?\n" >>"$TITAN_OUTPUT"' 2 '^line 2 of TITAN_OUTPUT: the line is neither'
+wrong "a name that isn't declared" '[a]' 'titan output a=1 b=2' 4 '^b, line 4 of TITAN_OUTPUT: .*declare'
+wrong "a name that wasn't written" '[a, b]' 'titan output a=1' '' '^b: .*has not written it'
+wrong "a value that is too long" '[a]' '{ printf a=; head -c 65537 /dev/zero | tr "\0" x; } >>"$TITAN_OUTPUT"' 1 '^a, line 1 of TITAN_OUTPUT: .*64 KiB'
+wrong "too much of one job" '[a, b, c, d, e, f, g, h, i]' 'for n in a b c d e f g h i; do { printf "$n="; head -c 65000 /dev/zero | tr "\0" x; echo; } >>"$TITAN_OUTPUT"; done' 9 '^i, .*512 KiB'
+wrong "a directory instead of a file" '[a]' 'mkdir "$TITAN_OUTPUT"' 1 'neither'
+
+run_of failing '[a]' 'titan output a=1; exit 3'
+is "a failing job fails by itself" "$(detail "$run/a" .outcome)" "exit 3"
+is "and what it put out doesn't count" "$(put_out "$run/a")" ''
+printf 'jobs:\n  a: {outputs: [n], retry: {max: 2, backoff: 10ms}, run: "titan output n=$TITAN_EPOCH; test $((TITAN_EPOCH %% 16)) = 2"}\n' >retry.yaml
+run=$(titan -q run retry.yaml)
+titan --timeout 60s wait "$run" >/dev/null 2>&1
+like "of a retried job the try that succeeded counts" "$(put_out "$run/a")" '^n=[0-9]+$'
+epoch=$(put_out "$run/a")
+titan -q -y retry "$run/a" >/dev/null 2>&1
+titan --timeout 60s wait "$run" >/dev/null 2>&1
+ok "a new round begins without outputs" test "$(put_out "$run/a")" != "$epoch"
+
+printf 'any\0bytes\n' >bytes
+exits "one line, and a file" 0 titan --timeout 60s run -w -e "a='titan output f --file $test_dir/bytes' outputs=f"
+like "keeps its bytes" "$(titan --json show last/a | jq -c '.[0].outputs')" '^\["f=any'
+exits "without declared outputs" 1 titan --timeout 60s run -w -e "a='titan output x=1'"
+like "the job is told" "$(titan logs last/a)" 'declares outputs'
+exits "outside a job" 2 titan output x=1
+exits "a wrong name is refused" 1 titan --timeout 60s run -w -e "a='titan output \"a b=1\"' outputs=a"
+like "at once" "$(titan logs last/a)" "can't be the name of an output"
+
+printf 'jobs:\n  a: {run: x, outputs: [a, "b c", a]}\n' >bad.yaml
+exits "a pipeline with a wrong name" 2 titan validate bad.yaml
+printf 'jobs:\n  a: {approval: {count: 1}, outputs: [a]}\n' >bad.yaml
+exits "a gate puts out nothing" 2 titan validate bad.yaml
+like "which is told" "$err" 'outputs'
+
+# ---- outputs that other jobs use ----
+
+evil="it's \"x\" \$(touch $test_dir/ran)
+* end"
+printf '%s\nmore\n' "$evil" >evil
+cat >use.yaml <<'END'
+params: {file: {required: true}}
+jobs:
+  first:
+    outputs: [text, my-number]
+    run: titan output text --file ${params.file}; titan output my-number=7
+  between: {needs: [first], run: "true"}
+  use:
+    needs: [between]
+    env: {N: "${jobs.first.outputs.my-number}"}
+    run: |
+      printf '%s' ${jobs.first.outputs.text} "${jobs.first.outputs.text}"
+      echo "$N $((N + 1))"
+  each: {needs: [first], matrix: {m: [a, b]}, run: "echo ${matrix.m}${jobs.first.outputs.my-number}; true"}
+  broken: {outputs: x, run: exit 1}
+  without: {needs: {broken: failed}, run: "echo before; echo ${jobs.broken.outputs.x}; echo behind"}
+END
+run=$(titan -q run -p file="$test_dir/evil" use.yaml)
+exits "jobs use what others put out" 1 titan --timeout 60s wait "$run"
+is "whole, whatever it contains" "$(titan logs "$run/use")" "$evil
+more
+$evil
+more
+7 8"
+is "in each job of a matrix" "$(titan logs "$run/each[1]")" b7
+ok "nothing in it has run" test ! -e "$test_dir/ran"
+like "without the output the script ends" "$(titan logs "$run/without")" 'TITAN_O_broken__x: '
+unlike "there" "$(titan logs "$run/without")" 'behind'
+exits "the run as a pipeline" 0 titan graph "$run" --yaml
+printf '%s\n' "$out" >again.yaml
+run=$(titan -q run again.yaml)
+titan --timeout 60s wait "$run" >/dev/null 2>&1
+is "uses them, too" "$(titan logs "$run/each[1]")" b7
+printf 'first=1\n' >VERSION
+exits "the example runs" 0 titan --timeout 60s run -w "$e2e_dir/../../share/examples/versions.yaml" -p file="$test_dir/VERSION"
+is "and tells the version" "$(titan logs last/tell)" "version first=1, from 1 lines"
+done_testing

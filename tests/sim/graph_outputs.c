@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Jobs that put out values. What an attempt puts out follows from its job and epoch, so the part that models the worker's file and
+ * the oracle agree without memory.
+ */
+#include "sim.h"
+
+#include <stdio.h>
+
+#include "proto/job_output.h"
+
+/* Use the second output of an earlier job, and its first one, whether this job needs that job or not. */
+static void take_some(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	char text[80];
+
+	if (index == 0 || rand_below(rand, 3))
+		return;
+	job->takes.n = 2;
+	job->takes.at = arena_zalloc(&graph->arena, job->takes.n, sizeof(struct slice));
+	for (size_t i = 0; i < job->takes.n; i++) {
+		struct slice name = graph->jobs[rand_below(rand, index)].name;
+
+		snprintf(text, sizeof(text), "V%zu=%.*s/%s", i, (int)name.len, (const char *)name.data, i ? "first" : "second");
+		job->takes.at[i] = arena_copy(&graph->arena, slice_str(text));
+	}
+}
+
+void job_puts_out(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	if (!job->argv.n)
+		return;
+	take_some(rand, graph, job, index);
+	job->outputs.n = 1 + rand_below(rand, 2);
+	job->outputs.at = arena_zalloc(&graph->arena, job->outputs.n, sizeof(struct slice));
+	for (size_t i = 0; i < job->outputs.n; i++)
+		job->outputs.at[i] = slice_str(i ? "second" : "first");
+}
+
+enum sim_outputs sim_outputs_kind(uint64_t job, uint64_t epoch)
+{
+	switch ((job * 7 + epoch) % 9) {
+	case 0:
+		return SIM_OUTPUTS_MISSING;
+	case 1:
+		return SIM_OUTPUTS_WRONG;
+	case 2:
+		return SIM_OUTPUTS_UNDECLARED;
+	default:
+		return SIM_OUTPUTS_RIGHT;
+	}
+}
+
+void sim_outputs(const struct rec_job_spec *spec, uint64_t job, uint64_t epoch, struct buf *out)
+{
+	enum sim_outputs kind = sim_outputs_kind(job, epoch);
+	struct rec_job_output wrong = { .line = 3, .fault = OUTPUT_SYNTAX };
+	char value[64];
+
+	if (kind == SIM_OUTPUTS_WRONG) {
+		record_encode(out, REC_job_output, &wrong);
+		return;
+	}
+	snprintf(value, sizeof(value), "%llu.%llu", (unsigned long long)job, (unsigned long long)epoch);
+	for (size_t i = 0; i + (kind == SIM_OUTPUTS_MISSING) < spec->outputs.n; i++) {
+		struct rec_job_output output = { .name = spec->outputs.at[i], .value = slice_str(value), .line = i + 1 };
+
+		record_encode(out, REC_job_output, &output);
+	}
+	if (kind == SIM_OUTPUTS_UNDECLARED) {
+		struct rec_job_output output = { .name = slice_str("third"), .value = slice_str(value), .line = 9 };
+
+		record_encode(out, REC_job_output, &output);
+	}
+}

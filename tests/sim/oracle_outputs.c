@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What an attempt put out is durable together with the end of its job: the row of a job that succeeded has all that the job
+ * declares, by the attempt that succeeded. If something is wrong with it, the job failed, and its row says what.
+ */
+#include "oracle.h"
+
+#include <stdio.h>
+
+static void outputs_row(struct sim_world *world, const struct row *any, struct oracle_job *job, const struct outbox *outbox)
+{
+	const struct row_job *row = &any->job;
+	const struct rec_job_spec *spec = any->table == TABLE_job && !any->deleted ? oracle_spec(world, (uint64_t)row->job) : NULL;
+	bool right, done, bad;
+	struct buf bytes = { 0 };
+
+	(void)job;
+	(void)outbox;
+	if (!spec)
+		return;
+	done = row->state == STATE_SUCCEEDED && row->outcome == OUTCOME_EXIT;
+	bad = row->state == STATE_FAILED && row->outcome == OUTCOME_BAD_OUTPUT;
+	right = sim_outputs_kind((uint64_t)row->job, (uint64_t)row->epoch) == SIM_OUTPUTS_RIGHT;
+	if (spec->outputs.n == 0 && (row->outputs.len > 0 || row->outcome == OUTCOME_BAD_OUTPUT))
+		world_fail(world, "job %u declares no outputs, and its row has some", (unsigned)row->job);
+	if (row->outputs.len > 0 && !done && !bad)
+		world_fail(world, "job %u hasn't put out anything, and its row has outputs", (unsigned)row->job);
+	if (spec->outputs.n == 0)
+		return;
+	if (right && row->outcome == OUTCOME_BAD_OUTPUT)
+		world_fail(world, "the outputs of job %u are right, and it failed because of them", (unsigned)row->job);
+	if (bad && row->outputs.len == 0)
+		world_fail(world, "job %u put out what is wrong, and its row doesn't say what", (unsigned)row->job);
+	/* A pass of a loop may meet its condition with any exit code; then the outputs count if they are right. */
+	if (done && !right && (row->code == 0 || row->outputs.len > 0))
+		world_fail(world, "job %u succeeded, and its outputs are wrong", (unsigned)row->job);
+	sim_outputs(spec, (uint64_t)row->job, (uint64_t)row->epoch, &bytes);
+	if (done && right && !slice_eq(row->outputs, buf_slice(&bytes)))
+		world_fail(world, "job %u succeeded, and its row doesn't have what it put out", (unsigned)row->job);
+	buf_free(&bytes);
+}
+
+/* ---- outputs that a job finds in its environment ---- */
+
+static uint64_t serial_of(const struct sim_graph *graph, uint64_t first, struct slice name)
+{
+	for (uint32_t i = 0; i < graph->count; i++)
+		if (slice_eq(graph->jobs[i].name, name))
+			return first + i;
+	return 0;
+}
+
+/*
+ * Check one variable of an attempt. The decided state of the other job may be ahead of the durable one, so its epoch is only
+ * known if both agree.
+ */
+static void check_take(struct sim_world *world, uint64_t serial, struct slice take, const struct slice_list *env)
+{
+	const uint8_t *equals = memchr(take.data, '=', take.len), *slash = memchr(take.data, '/', take.len);
+	struct slice name = slice_make(equals + 1, (size_t)(slash - equals - 1));
+	bool second = slice_eq(slice_make(slash + 1, (size_t)(take.data + take.len - slash - 1)), slice_str("second"));
+	uint64_t first = 0, from;
+	const struct sim_graph *graph = oracle_graph(world, serial, &first);
+	const struct rec_job_spec *spec;
+	const struct oracle_job *job;
+	struct slice found = { 0 };
+	char wanted[64];
+	bool known;
+
+	from = graph ? serial_of(graph, first, name) : 0;
+	spec = from ? oracle_spec(world, from) : NULL;
+	if (!spec)
+		return;
+	for (size_t i = 0; i < env->n; i++)
+		if (env->at[i].len > 2 && memcmp(env->at[i].data, take.data, 3) == 0)
+			found = slice_make(env->at[i].data + 3, env->at[i].len - 3);
+	job = oracle_job(world, from);
+	if (found.len > 0 && spec->outputs.n <= second)
+		world_fail(world, "job %u finds an output of job %u, which declares none of that name", (unsigned)serial, (unsigned)from);
+	snprintf(wanted, sizeof(wanted), "%llu.", (unsigned long long)from);
+	if (found.len > 0 && (found.len < strlen(wanted) || memcmp(found.data, wanted, strlen(wanted)) != 0))
+		world_fail(world, "job %u finds what another job than %u put out", (unsigned)serial, (unsigned)from);
+	known = job->durable == STATE_SUCCEEDED && job->decided == STATE_SUCCEEDED && job->round == job->round_decided;
+	if (!known || job->row.outcome != OUTCOME_EXIT || spec->outputs.n <= second ||
+	    sim_outputs_kind(from, (uint64_t)job->row.epoch) != SIM_OUTPUTS_RIGHT)
+		return;
+	snprintf(wanted, sizeof(wanted), "%llu.%llu", (unsigned long long)from, (unsigned long long)job->row.epoch);
+	if (!slice_eq(found, slice_str(wanted)))
+		world_fail(world, "job %u doesn't find what job %u put out", (unsigned)serial, (unsigned)from);
+}
+
+static void outputs_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, job->job);
+	struct slice bytes = assign->spec;
+	struct arena arena = { 0 };
+	struct rec_job_spec given;
+
+	if (!spec || spec->takes.n == 0)
+		return;
+	if (record_decode(REC_job_spec, &bytes, &arena, &given, NULL) != ERR_NONE)
+		world_fail(world, "the specification of job %u can't be read", (unsigned)job->job);
+	for (size_t i = 0; i < spec->takes.n; i++)
+		check_take(world, job->job, spec->takes.at[i], &given.env);
+	arena_free(&arena);
+}
+
+const struct oracle_check oracle_outputs = { .row = outputs_row, .given = outputs_given };
