@@ -130,7 +130,8 @@ static void subruns_given(struct sim_world *world, const struct rec_assign *assi
 	const struct oracle_job *up = row && row->parent ? oracle_job(world, (uint64_t)row->parent) : NULL;
 	const struct rec_job_spec *spec = oracle_spec(world, job->job);
 
-	if (up && up->decided != STATE_RUNNING && !(up->decided == STATE_STOPPING && spec && oracle_always(spec)))
+	/* The specification isn't known before the sub-run is durable. */
+	if (up && up->decided != STATE_RUNNING && !(up->decided == STATE_STOPPING && (!spec || oracle_always(spec))))
 		world_fail(world, "job %u begins in a sub-run whose job %u is %s", (unsigned)job->job, (unsigned)up->job,
 			   state_table[up->decided].name);
 }
