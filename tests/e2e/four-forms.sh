@@ -317,7 +317,7 @@ done <<END
 2 dash --size big
 4 dash 999999 --dump-screen - --exit-after idle
 4 config nothing
-2 doctor now
+2 doctor one two
 4 wire dump /no/such/file
 2 wire
 2 completion ksh
