@@ -50,6 +50,7 @@ titan -q run -e "held='echo $long' delay=1h" >held
 titan -q hold "$(cat held)"
 held_act=$(titan --json history --verb hold | jq '.[0].act')
 titan -q approve "$run/ask" -m "世界世界世界世界世界世界 $long $long" 2>/dev/null
+titan -q topic set "film.$long" gpu
 asks=$(titan run -q -e 'load -> ?qa -> pub; load=true; pub=true')
 until_true 30 job_is "$asks" qa approval
 printf '\002\003\000\000\000\000\000\001\200' >frames.bin
@@ -117,6 +118,12 @@ rows=$(cat <<END
 0   worker     worker show local
 0   pool       pool
 0   pool       pool show default
+0   topic      topic
+0   topic      topic show film.$long
+0~  kv         kv set cluster:$long blue
+0   kv         kv ls cluster:
+0~  kv         kv get cluster:$long
+2~  -          output a=1
 0   cordon     cordon -n local
 0   uncordon   uncordon -n local
 0   drain      drain -n local
@@ -324,6 +331,10 @@ done <<END
 4 help nothing
 2 version now
 2 progress
+2 output a=1
+4 topic show nothing
+2 kv get nowhere:a
+4 kv get cluster:nothing
 2 repl now
 2 nonsense
 END

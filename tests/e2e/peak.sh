@@ -17,7 +17,7 @@ if [ "${MEMORY_SLACK_MIB:-0}" -gt 0 ]; then
 	skip "a sanitizer keeps what was freed"
 else
 	now=$(mib RssAnon)
-	ok "of $(mib VmHWM) MiB, $peak of them when it was submitted, $now are left" [ "$now" -lt $((peak * 2 / 3)) ]
+	ok "of $(mib VmHWM) MiB, $peak of them when it was submitted, $now are left" [ "$now" -lt $((peak * 3 / 4)) ]
 fi
 ok "the master goes on" titan --timeout 60s run -w -e "b=true"
 done_testing

@@ -185,7 +185,7 @@ TEST values_beyond_their_limits_are_refused(void)
 		{ TRIGGER_BARE, ERR_INVALID, "the trigger is EXPR, but there is no expression" }, { TRIGGER_UNKNOWN, ERR_INVALID, "unknown trigger" },
 		{ PEOPLE_OVER, ERR_TOO_LARGE, "too many people" },
 		{ FROM_OVER, ERR_TOO_LARGE, "too many people" }, { FROM_FEW, ERR_INVALID, "fewer people are listed than must approve" },
-		{ FROM_TWICE, ERR_DUPLICATE, "the list names a person twice" }, { EXPIRY_NEVER, ERR_INVALID, "this field has no effect, because the gate has no time-out" },
+		{ FROM_TWICE, ERR_DUPLICATE, "the list names a person or team twice" }, { EXPIRY_NEVER, ERR_INVALID, "this field has no effect, because the gate has no time-out" },
 		{ EXPIRY_UNKNOWN, ERR_INVALID, "no such value" }, { MESSAGE_OVER, ERR_TOO_LARGE, "the text is too long" },
 		{ NOT_A_GATE_FROM, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_TIMEOUT, ERR_INVALID, "fields of a gate but isn't a gate" },
 		{ NOT_A_GATE_EXPIRY, ERR_INVALID, "fields of a gate but isn't a gate" }, { NOT_A_GATE_MESSAGE, ERR_INVALID, "fields of a gate but isn't a gate" },
