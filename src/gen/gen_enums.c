@@ -7,6 +7,7 @@
 
 #include "gen/gen.h"
 #include "proto/dead.h"
+#include "proto/job_output.h"
 #include "proto/message.h"
 #include "proto/metrics.h"
 #include "proto/reasons.h"
@@ -119,6 +120,10 @@ static void print_own(struct buf *out)
 	VERDICTS(X)
 #undef X
 	print("verdict", "what people decided about a gate or an unknown job", &list, out);
+#define X(NAME, text) add(&list, OUTPUT_##NAME, #NAME, text);
+	OUTPUT_FAULTS(X)
+#undef X
+	print("output_fault", "what is wrong with what a job put out", &list, out);
 	add_reasons(&list);
 	print("reason", "why a job is in its state", &list, out);
 	add_dead(&list);

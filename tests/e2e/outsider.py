@@ -8,6 +8,12 @@ import os, socket, ssl, sys, threading
 host, port = sys.argv[1], int(sys.argv[2])
 
 
+def tell(*words):
+    """Print a line in one piece: many threads do."""
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
 def first_words(**how):
     """The first bytes of a client of TLS that has no key of titan."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -63,12 +69,12 @@ def look(name, words):
                 break
             answer += got
     except socket.timeout:
-        print(name, "NEVER-CLOSED", len(answer), flush=True)
+        tell(name, "NEVER-CLOSED", len(answer))
         return
     except OSError:
         pass
     what = verdict(answer)
-    print(name, what, answer.hex() if what == "TOLD" else len(answer), flush=True)
+    tell(name, what, answer.hex() if what == "TOLD" else len(answer))
 
 
 looks = [threading.Thread(target=look, args=item) for item in saying.items()]

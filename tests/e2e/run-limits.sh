@@ -52,7 +52,7 @@ printf 'jobs: {s: {pipeline: inner.yaml}}\n' >outer.yaml
 printf 'jobs: {a: {run: "true"}}\n' >inner.yaml
 run=$(titan run -w --label fast outer.yaml)
 is "also in a sub-run" "$(titan --json show "$((run + 1))" | jq -r '.[0].jobs[0].worker')" big
-for bad in '--cpus 0' '--cpus many' '--memory lots' '--gpus 0.5' '--gpus 0' '--label a=b' '--label='; do
+for bad in '--cpus 0' '--cpus many' '--memory lots' '--gpus 0.5' '--gpus 0' '--label a==b' '--label='; do
 	# shellcheck disable=SC2086
 	exits "$bad" 2 titan run $bad -e a=true
 	like "is named" "$err" "${bad%%[ =]*}"

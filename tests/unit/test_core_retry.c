@@ -203,7 +203,7 @@ TEST stopped_attempt_that_never_ran_is_no_try(void)
 	struct graph graph = { 0 };
 	struct rig_attempt attempt;
 	struct rec_done done = { .outcome = OUTCOME_STOPPED };
-	struct core_input input = { .kind = INPUT_DONE, .done = { &done, 1 } };
+	struct core_input input = { .kind = INPUT_DONE, .done = { .at = &done, .n = 1 } };
 	uint64_t run;
 
 	graph_job(&graph, "a", "")->mode = EXEC_ONCE;
