@@ -289,7 +289,7 @@ static long memory_kib(uint64_t pid)
 int main(int argc, char **argv)
 {
 	struct statedir statedir;
-	struct client *client;
+	struct client *client = NULL;
 	int64_t quiet_ns, crowd_ns;
 	long before_kib;
 	int held;
