@@ -29,7 +29,8 @@ ok "$fleet workers on hosts of their own are up" until_true 120 workers_up "$fle
 wide=$(((jobs - 4) / 4))
 ledger=$test_dir/ledger
 touch "$ledger"
-graph=$(titan run -e "a*$wide -> b -> c*$wide -> d -> e*$wide -> f -> g*$wide -> h; a='echo a-\$i >>$ledger; sleep 0.5'; b='echo b >>$ledger'; c='echo c-\$i >>$ledger; sleep 0.5'; d='echo d >>$ledger'; e='echo e-\$i >>$ledger; sleep 1'; f='echo f >>$ledger'; g='echo g-\$i >>$ledger; sleep 0.5'; h='echo h >>$ledger'")
+# With so much trouble a worker may die more often under one job than jobs forgive by default.
+graph=$(titan run -e "a*$wide -> b -> c*$wide -> d -> e*$wide -> f -> g*$wide -> h; a='echo a-\$i >>$ledger; sleep 0.5' crash_limit=200; b='echo b >>$ledger' crash_limit=200; c='echo c-\$i >>$ledger; sleep 0.5' crash_limit=200; d='echo d >>$ledger' crash_limit=200; e='echo e-\$i >>$ledger; sleep 1' crash_limit=200; f='echo f >>$ledger' crash_limit=200; g='echo g-\$i >>$ledger; sleep 0.5' crash_limit=200; h='echo h >>$ledger' crash_limit=200")
 once=$(for i in $(seq $((jobs / 20))); do echo "echo once-$i >>$ledger; sleep 0.0$((RANDOM % 9))"; done | titan run --lines --mode once)
 all=$((4 * wide + 4))
 

@@ -61,8 +61,16 @@ make_hosts() { # COUNT: hosts 0 to COUNT, or the test is skipped with the reason
 
 # A master on host 0 that the others dial at $master_host:$master_port; the next one listens there, too.
 master_on_host() { # titan master's arguments
-	on_host 0 "$TITAN" master --listen "$master_host:${master_port:-0}" "$@" 2>"$test_dir/master.log" &
-	until_true 30 titan status || {
+	local try
+	# The kernel may need a moment to free the store of a master that was killed.
+	for try in 1 2 3; do
+		on_host 0 "$TITAN" master --listen "$master_host:${master_port:-0}" "$@" 2>"$test_dir/master.log" &
+		until_true 30 eval "titan status || ! kill -0 $! 2>/dev/null"
+		if titan status >/dev/null 2>&1; then break; fi
+		note "start $try: $(tail -n 2 "$test_dir/master.log" | head -n 1)"
+		sleep 1
+	done
+	titan status >/dev/null 2>&1 || {
 		note "$(cat "$test_dir/master.log")"
 		echo "Bail out! the master didn't start"
 		exit 1
