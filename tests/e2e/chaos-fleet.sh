@@ -14,7 +14,11 @@ RANDOM=${CHAOS_SEED:-1}
 mkdir -p -m 700 "$TITAN_STATE/default"
 echo 'trust_submitters: yes' >"$TITAN_STATE/default/titan.conf"
 start_master() { master_on_host --heartbeat 250ms --lease 2s --grace 5s; }
-start_worker() { worker_on_host "$1" "$master_host:$master_port" --slots 4; }
+declare -A started
+start_worker() {
+	worker_on_host "$1" "$master_host:$master_port" --slots 4
+	started[$1]=$!
+}
 
 make_hosts "$fleet"
 start_master
@@ -39,6 +43,16 @@ titan_on() { # K WORD: a process of that worker, by its name in ps
 	local pid
 	for pid in $(ip netns pids "$(host_space "$1")"); do
 		[[ $(cat "/proc/$pid/comm" 2>/dev/null) = *$2* ]] && echo "$pid"
+	done
+}
+# A worker outlives the death of one process. If the guardian is killed while its keeper is dead too, none is left: then
+# the machine's service manager would start the worker again, and so does this.
+start_dead_workers() {
+	local k pid dead
+	for k in $(seq "$fleet"); do
+		dead=yes
+		for pid in "${started[$k]}" $(titan_on "$k" titan); do process_gone "$pid" || dead=no; done
+		[ $dead = no ] || start_worker "$k"
 	done
 }
 kill_one() { # K
@@ -83,14 +97,17 @@ trouble() {
 deadline=$(($(date +%s) + 300 + jobs / 10))
 until run_ended "$graph" || [ "$(date +%s)" -gt $deadline ]; do
 	for _ in 1 2 3; do trouble; done
+	start_dead_workers
 	sleep "0.$((RANDOM % 9 + 1))"
 done
 troubles=$(for kind in "${!done_to[@]}"; do printf '%s %d, ' "$kind" "${done_to[$kind]}"; done)
 note "troubles: $troubles"
+start_dead_workers
 whole() { ! ls cut-* >/dev/null 2>&1; }
 ok "all networks are whole again" until_true 60 whole
 exec 8>&-
-ok "all $fleet workers are up" until_true 120 workers_up "$fleet"
+all_up() { start_dead_workers && workers_up "$fleet"; }
+ok "all $fleet workers are up" until_true 120 all_up || note "$(titan --plain worker ls; tail -n 5 w*.log)"
 ok "everything that may end by itself ends" until_true 300 nothing_pending
 is "the graph of $all jobs succeeded" "$(run_state "$graph")" succeeded
 is "each of its jobs ran" "$(grep -v once ledger | sort -u | wc -l)" "$all"
