@@ -5,6 +5,7 @@
 static const char *const names[] = {
 	[ROLE_NOBODY] = "nobody", [ROLE_VIEWER] = "viewer", [ROLE_SUBMITTER] = "submitter",
 	[ROLE_APPROVER] = "approver", [ROLE_OPERATOR] = "operator", [ROLE_ADMIN] = "admin", [ROLE_WORKER] = "worker",
+	[ROLE_JOINER] = "joiner",
 };
 
 const struct right right_table[] = {
@@ -55,7 +56,7 @@ void role_words(role_set roles, struct buf *out)
 
 	if (roles == 0 || roles == ROLES_ANYBODY)
 		buf_add_str(out, roles ? "anybody" : "nobody");
-	for (unsigned role = ROLE_VIEWER; role <= ROLE_WORKER && roles != ROLES_ANYBODY; role++) {
+	for (unsigned role = ROLE_VIEWER; role <= ROLE_JOINER && roles != ROLES_ANYBODY; role++) {
 		if (!(roles & ROLE_BIT_OF(role)))
 			continue;
 		buf_addf(out, "%s%s", first ? "" : ", ", names[role]);
@@ -70,7 +71,7 @@ const char *role_name(enum role role)
 
 role_set role_named(struct slice name)
 {
-	for (unsigned role = ROLE_VIEWER; role <= ROLE_WORKER; role++)
+	for (unsigned role = ROLE_VIEWER; role <= ROLE_JOINER; role++)
 		if (slice_eq(name, slice_str(names[role])))
 			return ROLE_BIT_OF(role);
 	return 0;

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 16;
+PRAGMA user_version = 17;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -271,7 +271,9 @@ CREATE TABLE token (
 	made_ms INTEGER NOT NULL, -- UTC; when the token was added or its secret replaced
 	expires_ms INTEGER NOT NULL, -- UTC; when the token expires; 0: never
 	used_ms INTEGER NOT NULL, -- UTC; when the token was last used, to the minute; 0: never
-	made_by TEXT NOT NULL, -- name of the principal who added the token
+	made_by TEXT NOT NULL, -- name of the principal who added the token, or id of the token by which the worker joined
+	uses INTEGER NOT NULL, -- of a token for joining: how many more workers may join with it
+	pool TEXT NOT NULL, -- pool to which the worker belongs that connects or joins with the token; empty: as the worker says
 	PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID;
 

@@ -140,6 +140,7 @@ cli_sources = \
 	src/cli/commands/up_upgrade.c \
 	src/cli/commands/worker_add.c \
 	src/cli/commands/worker_end.c \
+	src/cli/commands/worker_join.c \
 	src/cli/commands/workers.h \
 	src/cli/daemon/boot.c \
 	src/cli/daemon/boot.h \

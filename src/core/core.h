@@ -127,6 +127,7 @@ struct input_set {
 	struct msg_set set;
 	uint64_t principal;
 	struct slice person;             /* name of the principal that sent the SET request */
+	struct slice token;              /* of SET_JOIN: id of the token of the connection */
 	struct slice own_only;           /* owner to whom the schedule must belong; empty: any owner */
 };
 

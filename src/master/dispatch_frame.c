@@ -130,6 +130,11 @@ static enum err on_set(struct incoming_frame *in)
 
 	if (err != ERR_NONE || right_refuse(in, msg.id, OP_SET, msg.kind, &own_only) || room_refuse(in, msg.id, ROOM_FOR_ACT))
 		return err;
+	if (msg.kind == OBJECT_TOKEN && msg.verb == SET_JOIN) {
+		error_set(&error, ERR_INVALID, "SET can't join: a worker sends JOIN");
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
 	if (msg.kind == OBJECT_TOKEN && msg.verb == SET_PUT && seal_secret(in, &msg, &sealed, &error) != ERR_NONE) {
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
@@ -142,10 +147,38 @@ static enum err on_set(struct incoming_frame *in)
 	msg.name = keep(in, msg.name);
 	msg.text = keep(in, msg.text);
 	msg.expect = keep(in, msg.expect);
+	msg.pool = keep(in, msg.pool);
 	msg.secret = sealed;
 	input->set = (struct input_set){
 		.set = msg, .principal = in->session->principal.id,
 		.person = keep(in, slice_str(in->session->principal.name)), .own_only = own_only,
+	};
+	return ERR_NONE;
+}
+
+static enum err on_join(struct incoming_frame *in)
+{
+	struct slice sealed = { 0 };
+	struct error error;
+	struct msg_join msg;
+	enum err err = decode(in, OP_JOIN, &msg);
+	struct core_input *input;
+	struct msg_set set;
+
+	if (err != ERR_NONE || room_refuse(in, msg.id, ROOM_FOR_ACT))
+		return err;
+	set = (struct msg_set){ .kind = OBJECT_TOKEN, .verb = SET_JOIN, .name = msg.key, .text = msg.name, .secret = msg.secret };
+	if (seal_secret(in, &set, &sealed, &error) != ERR_NONE) {
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	input = inbox_add(in->master, INPUT_SET, in->session, msg.id, in->body.len);
+	set.name = keep(in, set.name);
+	set.text = keep(in, set.text);
+	set.secret = sealed;
+	input->set = (struct input_set){
+		.set = set, .principal = in->session->principal.id, .person = keep(in, slice_str(in->session->principal.name)),
+		.token = keep(in, slice_str(in->session->token)),
 	};
 	return ERR_NONE;
 }
@@ -481,7 +514,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_GRAPH_CHUNK] = on_graph_chunk,
 	[OP_GRAPH_COMMIT] = on_graph_commit,
 	[OP_ACT] = on_act,
-	[OP_SET] = on_set,
+	[OP_SET] = on_set, [OP_JOIN] = on_join,
 	[OP_QUERY] = on_query,
 	[OP_SUBSCRIBE] = on_subscribe,
 	[OP_UNSUBSCRIBE] = on_unsubscribe,

@@ -163,6 +163,16 @@ static enum err client_begin(struct incoming_frame *in, const struct msg_hello *
 	return ERR_NONE;
 }
 
+/* The pool of a worker: that of the token by which it joined, else what the worker says. */
+static struct slice pool_of(struct peer_session *session, struct slice said)
+{
+	struct token_view token;
+
+	if (session->token[0] != '\0' && view_token_find(session->master->core, slice_str(session->token), &token) && token.pool[0] != '\0')
+		said = slice_str(token.pool);
+	return arena_copy(&session->hello_arena, said);
+}
+
 enum err on_hello(struct incoming_frame *in)
 {
 	struct peer_session *session = in->session;
@@ -224,7 +234,7 @@ enum err on_hello(struct incoming_frame *in)
 		.pid = msg.pid,
 		.labels = slice_list_copy(&session->hello_arena, msg.labels),
 		.offers = slice_list_copy(&session->hello_arena, msg.offers),
-		.pool = arena_copy(&session->hello_arena, msg.pool),
+		.pool = pool_of(session, msg.pool),
 		.contexts = msg.contexts,
 		.version = session->version,
 		.owners_only = takes_owners_only(session, &msg),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Peers of other machines. The core has the tokens with sealed secrets, which only this file opens. During a handshake
- * a key is looked up by its identity, t1:ID for people and programs, w1:ID for workers. A key of one kind isn't found
+ * a key is looked up by its identity, t1:ID for people and programs, w1:ID for workers, j1:ID for joining. A key of one kind isn't found
  * under the other, and an expired one isn't found at all.
  */
 #include "master/remote.h"
@@ -64,12 +64,14 @@ enum err remote_seal(struct master *master, struct slice id, struct slice secret
 /* Find the token of an identity, if its kind is right and it hasn't expired. */
 static bool valid_token(const struct master *master, const char *identity, struct token_view *ret_token)
 {
-	bool worker = identity[0] == 'w';
+	bool person = identity[0] == 't';
+	role_set alone = identity[0] == 'w' ? ROLES_WORKER : identity[0] == 'j' ? ROLES_JOINER : 0;
 
-	if ((!worker && identity[0] != 't') || strncmp(identity + 1, "1:", 2) != 0 ||
+	if ((!person && alone == 0) || strncmp(identity + 1, "1:", 2) != 0 ||
 	    !view_token_find(master->core, slice_str(identity + 3), ret_token))
 		return false;
-	if (worker != (ret_token->roles == ROLES_WORKER))
+	/* A key of one kind isn't found under another. */
+	if (person ? (ret_token->roles & ~(role_set)ROLES_PERSON) != 0 : ret_token->roles != alone)
 		return false;
 	return ret_token->expires_ms == 0 || ret_token->expires_ms > clock_wall_ms();
 }

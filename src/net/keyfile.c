@@ -17,7 +17,7 @@
 #define FILE_MAX   4096
 #define RANDOM_LEN 6
 
-void key_make(struct key *ret, bool worker, const char *name)
+void key_make(struct key *ret, enum key_kind kind, const char *name)
 {
 	static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
 	uint8_t random[RANDOM_LEN];
@@ -25,7 +25,7 @@ void key_make(struct key *ret, bool worker, const char *name)
 
 	rand_system(ret->secret, sizeof(ret->secret));
 	rand_system(random, sizeof(random));
-	snprintf(ret->identity, sizeof(ret->identity), "%c1:%.*s.", worker ? 'w' : 't', LIMIT_TOKEN_ID_MAX - RANDOM_LEN - 1, name);
+	snprintf(ret->identity, sizeof(ret->identity), "%c1:%.*s.", (char)kind, LIMIT_TOKEN_ID_MAX - RANDOM_LEN - 1, name);
 	len = strlen(ret->identity);
 	for (int i = 0; i < RANDOM_LEN; i++)
 		ret->identity[len++] = letters[random[i] % (sizeof(letters) - 1)];
@@ -48,7 +48,7 @@ enum err key_parse(struct slice text, const char *what, struct key *ret, struct 
 
 	while (text.len > 0 && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == ' '))
 		text.len--;
-	if (text.len < 4 || (text.data[0] != 't' && text.data[0] != 'w') || text.data[1] != '1' || text.data[2] != ':' ||
+	if (text.len < 4 || !memchr("twj", text.data[0], 3) || text.data[1] != '1' || text.data[2] != ':' ||
 	    !(end = memchr(text.data + 3, ':', text.len - 3)))
 		goto bad;
 	id = slice_make(text.data + 3, (size_t)(end - text.data) - 3);

@@ -150,6 +150,7 @@ e2e_tests = \
 	tests/e2e/worker-add.sh \
 	tests/e2e/worker-gives-back.sh \
 	tests/e2e/worker-hostile.sh \
+	tests/e2e/worker-join.sh \
 	tests/e2e/worker-relaunch.sh \
 	tests/e2e/worker-upgrade.sh \
 	tests/e2e/worker-user.sh

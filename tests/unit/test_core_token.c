@@ -103,6 +103,79 @@ static void use(struct rig *rig, const char *id)
 	rig_step(rig, &input);
 }
 
+/* A worker asks for a key with this id, with the right of the token by. True: the master accepts it. */
+static bool join(struct rig *rig, const char *by, const char *id, const char *name)
+{
+	struct core_input input = { .kind = INPUT_SET, .conn = 1000000, .request = ++rig->request };
+
+	input.set = (struct input_set){
+		.set = { .kind = OBJECT_TOKEN, .verb = SET_JOIN, .name = slice_str(id), .text = slice_str(name), .secret = slice_str("sealed") },
+		.principal = 9, .person = slice_str("lab"), .token = slice_str(by),
+	};
+	rig_by(&input, "lab", 9);
+	rig->ok = (struct msg_ok){ 0 };
+	rig->error = (struct msg_error){ 0 };
+	rig_step(rig, &input);
+	return rig->error.code == ERR_NONE;
+}
+
+TEST workers_join_as_often_as_the_token_allows(void)
+{
+	struct rig *rig = rig_new();
+	struct msg_set set = token("lab.1", "lab", ROLES_JOINER);
+
+	set.uses = 2;
+	set.pool = slice_str("gpu");
+	rig_set(rig, set);
+	ASSERT(join(rig, "lab.1", "w1.a", "w1"));
+	ASSERT_EQ_FMT((unsigned)ROLES_WORKER, found(rig, "w1.a").roles, "%u");
+	ASSERT_STR_EQ("w1", found(rig, "w1.a").name);
+	ASSERT_STR_EQ("gpu", found(rig, "w1.a").pool);
+	rig_restart(rig);
+	ASSERT(join(rig, "lab.1", "w1.a", "w1"));        /* the same once more takes no use */
+	ASSERT(join(rig, "lab.1", "w2.a", "w2"));
+	ASSERT_FALSE(join(rig, "lab.1", "w3.a", "w3"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "used up"));
+	ASSERT(join(rig, "lab.1", "w2.a", "w2"));
+	rig_restart(rig);
+	ASSERT_FALSE(join(rig, "lab.1", "w3.a", "w3"));
+	ASSERT(is_there(rig, "w1.a") && is_there(rig, "w2.a") && !is_there(rig, "w3.a"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST joining_takes_no_name_and_no_right_of_others(void)
+{
+	struct rig *rig = rig_new();
+	struct msg_set set = token("lab.1", "lab", ROLES_JOINER);
+
+	set.uses = 100;
+	set.span_ms = 60000;
+	rig_set(rig, set);
+	set.name = slice_str("other.1");
+	set.text = slice_str("other");
+	rig_set(rig, set);
+	rig_set(rig, token("anna.1", "anna", ROLE_BIT(VIEWER)));
+	rig_gone(rig, rig_hello(rig, "old", 1));
+	ASSERT_FALSE(join(rig, "lab.1", "x.1", "old"));
+	ASSERT(rig_error_says(rig, ERR_DUPLICATE, "the name old is taken"));
+	ASSERT_FALSE(join(rig, "lab.1", "x.1", "anna"));
+	ASSERT_FALSE(join(rig, "lab.1", "anna.1", "w1"));
+	ASSERT_FALSE(join(rig, "lab.1", "x.1", "no name"));
+	ASSERT_FALSE(join(rig, "anna.1", "x.1", "w1"));
+	ASSERT_FALSE(join(rig, "", "x.1", "w1"));
+	ASSERT_FALSE(join(rig, "gone.1", "x.1", "w1"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "was removed"));
+	ASSERT_FALSE(is_there(rig, "x.1"));
+	ASSERT(join(rig, "lab.1", "w1.a", "w1"));
+	ASSERT_FALSE(join(rig, "other.1", "w1.a", "w1"));        /* the key of another token's worker */
+	rig_wait(rig, 60 * 1000);
+	ASSERT_FALSE(join(rig, "lab.1", "w2.a", "w2"));
+	ASSERT(rig_error_says(rig, ERR_DENIED, "has expired"));
+	rig_free(rig);
+	PASS();
+}
+
 TEST use_of_a_token_is_kept_to_the_minute(void)
 {
 	struct rig *rig = rig_new();
@@ -129,6 +202,8 @@ SUITE(core_token)
 	RUN_TEST(rotated_token_keeps_name_and_roles);
 	RUN_TEST(removed_token_stays_removed);
 	RUN_TEST(tokens_that_make_no_sense_are_refused);
+	RUN_TEST(workers_join_as_often_as_the_token_allows);
+	RUN_TEST(joining_takes_no_name_and_no_right_of_others);
 	RUN_TEST(use_of_a_token_is_kept_to_the_minute);
 }
 

@@ -22,7 +22,7 @@ TEST key_is_read_as_it_was_written(void)
 	struct error error;
 
 	for (int worker = 0; worker < 2; worker++) {
-		key_make(&made, worker, "db1");
+		key_make(&made, worker ? KEY_WORKER : KEY_PERSON, "db1");
 		buf_clear(&text);
 		key_write(&made, &text);
 		ASSERT_EQ(ERR_NONE, key_parse(buf_slice(&text), "a test", &read, &error));
@@ -56,7 +56,7 @@ TEST key_file_that_others_may_read_is_refused(void)
 
 	scratch_new("key", dir);
 	snprintf(path, sizeof(path), "%s/key", dir);
-	key_make(&key, false, "anna");
+	key_make(&key, KEY_PERSON, "anna");
 	ASSERT_EQ(ERR_NONE, keyfile_write(path, &key, &error));
 	ASSERT(keyfile_write(path, &key, &error) != ERR_NONE);   /* a key isn't written over an existing file */
 	ASSERT_EQ(ERR_NONE, keyfile_read(path, &read, &error));

@@ -6,7 +6,7 @@
 
 enum {
 	V = 1 << ROLE_VIEWER, S = 1 << ROLE_SUBMITTER, P = 1 << ROLE_APPROVER, O = 1 << ROLE_OPERATOR, A = 1 << ROLE_ADMIN,
-	W = 1 << ROLE_WORKER, ANYBODY = -1,
+	W = 1 << ROLE_WORKER, J = 1 << ROLE_JOINER, ANYBODY = -1,
 };
 
 /* Written by hand to be compared with messages.def, so that a right given there by mistake is noticed. */
@@ -28,6 +28,7 @@ static const struct {
 	{ OP_ACCEPTED, false, false, ANYBODY },
 	{ OP_ACT, true, false, V | S | P | O | A },
 	{ OP_SET, true, false, V | S | P | O | A },
+	{ OP_JOIN, true, false, J },
 	{ OP_QUERY, true, false, V | S | P | O | A },
 	{ OP_SUBSCRIBE, true, false, V | S | P | O | A },
 	{ OP_UNSUBSCRIBE, true, false, V | S | P | O | A },
@@ -87,7 +88,7 @@ TEST every_message_has_a_row(void)
 TEST rights_matrix(void)
 {
 	for (size_t row = 0; row < RIGHTS; row++)
-		for (int number = ROLE_NOBODY; number <= ROLE_WORKER; number++) {
+		for (int number = ROLE_NOBODY; number <= ROLE_JOINER; number++) {
 			enum opcode op = rights[row].op;
 			enum role role = (enum role)number;
 			const char *name = message_shape(op)->name;

@@ -233,6 +233,8 @@ static const char *worker_key(struct cli *cli, const struct worker_options *opti
 		error_state_dir(&cli->error, -made, cli->statedir.dir);
 		return NULL;
 	}
+	if (key_joins(&cli->remote.key) && worker_join(cli, options->name) != ERR_NONE)
+		return NULL;
 	if (!key_is_worker(&cli->remote.key)) {
 		error_set(&cli->error, ERR_USAGE, "token %s belongs to a person, so a worker can't connect with it", key_id(&cli->remote.key));
 		error_next(&cli->error, "titan token add NAME --worker, on the master's machine, makes a token for a worker");
@@ -256,6 +258,8 @@ static const char *worker_name(struct cli *cli)
 
 	if (name || !cli->remote.address[0])
 		return name ? name : LOCAL_WORKER;
+	if (key_joins(&cli->remote.key))
+		return worker_join_name(cli);
 	end = strrchr(id, '.');
 	return arena_strdup(&cli->arena, end ? slice_make(id, (size_t)(end - id)) : slice_str(id));
 }
@@ -286,6 +290,10 @@ static int worker_start(struct cli *cli)
 	    option_choice(cli->invocation, OPT_worker_containment, &containment, &cli->error) != ERR_NONE ||
 	    setting_number_value(cli->invocation, OPT_worker_slots, CONF_slots, 1, LIMIT_SLOTS_MAX, &slots, &cli->error) != ERR_NONE)
 		return cli_fail(cli);
+	if (option_given(cli->invocation, OPT_worker_join) && !cli->remote.address[0]) {
+		error_set(&cli->error, ERR_USAGE, "--join needs the address of the master: -H ADDRESS");
+		return cli_fail(cli);
+	}
 	if (cli->remote.address[0]) {
 		options.address = cli->remote.address;
 		options.key_path = worker_key(cli, &options);

@@ -32,6 +32,8 @@ static const struct column token_columns[] = {
 	{ "expires", "EXPIRES", false },
 	{ "used", "LAST USED", false },
 	{ "made_by", "BY", false },
+	{ "uses", "USES", true },
+	{ "pool", "POOL", false },
 };
 const struct table token_table = TABLE_OF(token_columns);
 
@@ -53,11 +55,11 @@ static size_t add_tokens(struct records *records, const struct msg_snapshot *pag
 {
 	for (size_t i = 0; i < page->tokens.n; i++) {
 		const struct rec_token_row *row = &page->tokens.at[i];
-		struct slice *roles = arena_alloc(records->arena, (ROLE_WORKER + 1) * sizeof(*roles));
+		struct slice *roles = arena_alloc(records->arena, (ROLE_JOINER + 1) * sizeof(*roles));
 		struct slice_list list = { .at = roles };
 		struct buf shown = { 0 };
 
-		for (unsigned role = ROLE_VIEWER; role <= ROLE_WORKER; role++)
+		for (unsigned role = ROLE_VIEWER; role <= ROLE_JOINER; role++)
 			if (row->roles & ROLE_BIT_OF(role))
 				roles[list.n++] = slice_str(role_name((enum role)role));
 		role_words((role_set)row->roles, &shown);
@@ -68,6 +70,11 @@ static size_t add_tokens(struct records *records, const struct msg_snapshot *pag
 		time_cell(records, row->expires_ms);
 		time_cell(records, row->used_ms);
 		records_text(records, row->made_by);
+		if (row->roles == ROLES_JOINER)
+			records_number(records, row->uses);
+		else
+			records_none(records);
+		records_text(records, row->pool);
 		buf_free(&shown);
 	}
 	return page->tokens.n;
@@ -150,6 +157,27 @@ static int make(struct cli *cli, struct key *key, struct msg_set *set)
 	return give_key(cli, key);
 }
 
+/* Read --join and the options that go with it. */
+static enum err read_join(struct cli *cli, role_set *roles, struct msg_set *set)
+{
+	const struct invocation *invocation = cli->invocation;
+	const char *pool = option_value(invocation, OPT_token_pool);
+	bool join = option_given(invocation, OPT_token_join);
+
+	if (!join && (pool || option_given(invocation, OPT_token_uses) || *roles & ROLES_JOINER))
+		return error_set(&cli->error, ERR_USAGE, "--uses, --pool and the role joiner need --join");
+	if (!join)
+		return ERR_NONE;
+	if (option_given(invocation, OPT_token_role) || option_given(invocation, OPT_token_worker))
+		return error_set(&cli->error, ERR_USAGE, "--join makes a token of its own kind: leave out --role and --worker");
+	if (pool && !text_is_name(slice_str(pool)))
+		return error_set(&cli->error, ERR_USAGE, "--pool: '%s' isn't a valid name for a pool; use only letters, digits and _ . -", pool);
+	*roles = ROLES_JOINER;
+	set->uses = 1;
+	set->pool = slice_str(pool);
+	return option_number(invocation, OPT_token_uses, 1, LIMIT_JOINS_MAX, &set->uses, &cli->error);
+}
+
 static int add(struct cli *cli, const char *name)
 {
 	const char *said = option_value(cli->invocation, OPT_token_role);
@@ -170,7 +198,9 @@ static int add(struct cli *cli, const char *name)
 		error_set(&cli->error, ERR_USAGE, "the role worker can't be combined with other roles");
 		return cli_fail(cli);
 	}
-	key_make(&key, roles == ROLES_WORKER, name);
+	if (read_join(cli, &roles, &set) != ERR_NONE)
+		return cli_fail(cli);
+	key_make(&key, roles == ROLES_WORKER ? KEY_WORKER : roles == ROLES_JOINER ? KEY_JOIN : KEY_PERSON, name);
 	set.text = slice_str(name);
 	set.number = roles;
 	status = make(cli, &key, &set);
@@ -179,10 +209,9 @@ static int add(struct cli *cli, const char *name)
 }
 
 /*
- * Find the tokens that a word means: one by id, or all with this name. Add their ids, and say whether they are workers'
- * tokens.
+ * Find the tokens that a word means: one by id, or all with this name. Add their ids, and say of which kind they are.
  */
-static enum err find(struct cli *cli, const char *word, struct buf *ret_ids, bool *ret_worker)
+static enum err find(struct cli *cli, const char *word, struct buf *ret_ids, enum key_kind *ret_kind)
 {
 	struct msg_query query = { .what = QUERY_TOKENS };
 
@@ -202,7 +231,7 @@ static enum err find(struct cli *cli, const char *word, struct buf *ret_ids, boo
 				continue;
 			id = arena_strdup(&cli->arena, row->id);
 			buf_add(ret_ids, &id, sizeof(id));
-			*ret_worker = row->roles == ROLES_WORKER;
+			*ret_kind = row->roles == ROLES_WORKER ? KEY_WORKER : row->roles == ROLES_JOINER ? KEY_JOIN : KEY_PERSON;
 		}
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
@@ -216,13 +245,13 @@ static int rotate(struct cli *cli, const char *word)
 {
 	struct buf ids = { 0 };
 	struct msg_set set = { 0 };
-	bool worker = false;
+	enum key_kind kind = KEY_PERSON;
 	struct key key;
 	const char *id;
 	size_t count;
 	int status;
 
-	if (find(cli, word, &ids, &worker) != ERR_NONE) {
+	if (find(cli, word, &ids, &kind) != ERR_NONE) {
 		buf_free(&ids);
 		return cli_fail(cli);
 	}
@@ -234,8 +263,8 @@ static int rotate(struct cli *cli, const char *word)
 		error_next(&cli->error, "titan token ls");
 		return cli_fail(cli);
 	}
-	key_make(&key, worker, "x");
-	snprintf(key.identity, sizeof(key.identity), "%c1:%s", worker ? 'w' : 't', id);
+	key_make(&key, kind, "x");
+	snprintf(key.identity, sizeof(key.identity), "%c1:%s", (char)kind, id);
 	status = make(cli, &key, &set);
 	explicit_bzero(&key, sizeof(key));
 	return status;
@@ -245,11 +274,11 @@ static int remove_all(struct cli *cli)
 {
 	struct records records;
 	struct buf ids = { 0 };
-	bool worker;
+	enum key_kind kind;
 	enum err err = share_changed_begin(cli, &records);
 
 	for (size_t i = 1; i < cli->invocation->arg_count && err == ERR_NONE; i++)
-		err = find(cli, cli->invocation->args[i], &ids, &worker);
+		err = find(cli, cli->invocation->args[i], &ids, &kind);
 	for (size_t at = 0; at < ids.len && err == ERR_NONE; at += sizeof(char *)) {
 		struct msg_set set = { .kind = OBJECT_TOKEN, .verb = SET_REMOVE };
 		struct msg_ok ok;

@@ -25,6 +25,12 @@ int workers_logs(struct cli *cli);
 int workers_check_net(struct cli *cli);
 /* Join all labels of the command line, or otherwise those of titan.conf, with commas; NULL: none. */
 enum err worker_labels(struct cli *cli, const char **ret_labels);
+/*
+ * worker_join.c: turn the token for joining, which is the key of the remote cluster, into this worker's own key: the one that an
+ * earlier start has kept, or a new one.
+ */
+enum err worker_join(struct cli *cli, const char *name);
+const char *worker_join_name(struct cli *cli);   /* the name of a worker that joins without --name: that of its machine */
 int workers_forget(struct cli *cli);             /* removes the workers named after the first argument */
 
 #endif

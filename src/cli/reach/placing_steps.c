@@ -218,7 +218,7 @@ static enum err mint(struct placings *placings, struct placing *placing)
 	struct msg_ok ok;
 	enum err err;
 
-	key_make(&placing->key, true, machine->name);
+	key_make(&placing->key, KEY_WORKER, machine->name);
 	set.name = slice_str(key_id(&placing->key));
 	set.text = slice_str(machine->name);
 	set.secret = slice_make(placing->key.secret, sizeof(placing->key.secret));

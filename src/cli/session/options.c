@@ -198,6 +198,8 @@ enum err settings_read(const struct invocation *invocation, struct settings *ret
 		settings.host = variable("TITAN_HOST");
 	settings.key_file = option_value(invocation, OPT_key);
 	if (settings.key_file == NULL)
+		settings.key_file = option_value(invocation, OPT_worker_join);
+	if (settings.key_file == NULL)
 		settings.key_file = variable("TITAN_KEY_FILE");
 	if (settings.cluster == NULL)
 		settings.cluster = getenv("TITAN_CLUSTER");

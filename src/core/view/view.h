@@ -118,6 +118,7 @@ uint64_t view_token(const struct core *core, uint64_t cursor, struct rec_token_r
 
 struct token_view {                      /* what the master must know about a token to identify a peer */
 	char name[LIMIT_NAME_MAX_LEN + 1];
+	char pool[LIMIT_NAME_MAX_LEN + 1];       /* the pool of its worker; empty: as the worker says */
 	role_set roles;
 	int64_t made_ms;                 /* when the token's secret was made */
 	int64_t expires_ms;              /* UTC; 0: never */
