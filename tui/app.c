@@ -14,6 +14,9 @@
 
 #define LOOK_AFTER_MS 150 /* a run selected for this long has its jobs shown beside the list */
 #define LOG_AGAIN_MS 1000
+#define LETTERS_AGAIN_MS 1000            /* dead letters are asked for at most this often, */
+#define LETTERS_MANY_MS 30000            /* and this often if there are many */
+#define LETTERS_MANY 1000
 
 struct app *app_new(const struct app_options *options)
 {
@@ -50,12 +53,22 @@ void app_resize(struct app *app, int width, int height)
 	app->dirty = true;
 }
 
+/* Ask for the dead letters when they are shown and have changed. */
+static void follow_letters(struct app *app, int64_t now_ms)
+{
+	if (app->link == LINK_LIVE && app->view == VIEW_HOME && !app->frozen && app->letters_id == 0 && app->model.letters_stale &&
+	    now_ms >= app->letters_ms)
+		send_letters(app, 0);
+}
+
 void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t now_ms)
 {
 	app->link = LINK_LIVE;
 	app->role = welcome->role <= ROLE_WORKER ? (enum role)welcome->role : ROLE_NOBODY;
 	model_plain(welcome->cluster, app->cluster, sizeof app->cluster);
-	app->runs_id = app->graph_id = app->act_id = 0;
+	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = 0;
+	app->letters_ms = now_ms;
+	app->model.letters_stale = true;
 	app->model.runs_open = app->model.graph_open = false;
 	app->log.asked = false;
 	if (app->notice_bad)
@@ -66,6 +79,7 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 		send_look(app, app->model.graph.run);
 	if (app->view == VIEW_LOG)
 		send_log_read(app);
+	follow_letters(app, now_ms);
 	model_tick(&app->model, now_ms);
 	app->dirty = true;
 }
@@ -79,7 +93,7 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 	if (why)
 		app_notice(app, true, "%s", why);
 	app->retry_at_ms = retry_at_ms;
-	app->runs_id = app->graph_id = app->act_id = 0;
+	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = 0;
 	if (app->overlay == OVERLAY_CONFIRM || app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
 	app->dirty = true;
@@ -139,6 +153,10 @@ static void take_error(struct app *app, const struct msg_error *msg)
 		app->overlay = OVERLAY_NONE;
 	if (msg->id != 0 && msg->id == app->graph_id)
 		app->model.graph.complete = true;
+	if (msg->id != 0 && msg->id == app->older_id)
+		app->older_id = 0, app->runs_to_end = false;
+	if (msg->id != 0 && msg->id == app->letters_id)
+		app->letters_id = 0;
 	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
 }
 
@@ -151,6 +169,29 @@ static void take_ok(struct app *app, const struct msg_ok *msg)
 	app_notice(app, false, "done: %" PRIu64 " %s %s", app->act_sum, app->act_sum == 1 ? "job" : "jobs", app->act_word);
 }
 
+/* Take a page of older runs or of dead letters; false: the answer is another one. While frozen, such pages are dropped. */
+static bool take_page(struct app *app, const struct msg_snapshot *msg, int64_t now_ms)
+{
+	struct model *model = &app->model;
+
+	if (msg->id == 0 || (msg->id != app->older_id && msg->id != app->letters_id))
+		return false;
+	if (msg->id == app->older_id) {
+		app->older_id = 0;
+		if (app->frozen)
+			return true;
+		model_apply_older(model, msg, now_ms);
+		runs_took_older(app);
+		return true;
+	}
+	app->letters_id = 0;
+	model->letters_stale |= app->frozen;
+	if (!app->frozen && !model_apply_letters(model, msg))
+		send_letters(app, msg->cursor);
+	app->letters_ms = now_ms + (model->letters.all > LETTERS_MANY ? LETTERS_MANY_MS : LETTERS_AGAIN_MS);
+	return true;
+}
+
 static void take_message(struct app *app, enum opcode op, const void *msg, int64_t now_ms)
 {
 	enum query_what what;
@@ -159,6 +200,8 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		gate_dialog_take(app, msg);
 		return;
 	}
+	if (op == OP_SNAPSHOT && take_page(app, msg, now_ms))
+		return;
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
 		/* the screen is frozen: drop the message; its data is asked for again afterwards */
 		app->frozen_count++;
@@ -209,6 +252,7 @@ enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t
 	take_message(app, op, &msg, now_ms);
 	runs_choose(app);
 	follow_selection(app, now_ms);
+	follow_letters(app, now_ms);
 	app->dirty = true;
 	return ERR_NONE;
 }
@@ -219,6 +263,7 @@ void app_tick(struct app *app, int64_t now_ms)
 		return;
 	model_tick(&app->model, now_ms);
 	follow_selection(app, now_ms);
+	follow_letters(app, now_ms);
 	if (app->view == VIEW_LOG && app->link == LINK_LIVE && !app->log.asked && log_grows(app) &&
 	    now_ms >= app->log.asked_ms + LOG_AGAIN_MS) {
 		app->log.asked_ms = now_ms;
@@ -241,6 +286,8 @@ bool app_loaded(const struct app *app)
 		return false;
 	if (wanted_graph(app) != 0 && (wanted_graph(app) != model->graph.run || !model->graph.complete))
 		return false;
+	if (app->older_id != 0 || app->letters_id != 0)
+		return false;
 	return !app->log.asked;
 }
 
@@ -256,6 +303,8 @@ int64_t app_wait_ms(const struct app *app, int64_t now_ms)
 		wait = second;
 	if (app->look_run != app->model.graph.run && app->look_ms > now_ms && app->look_ms - now_ms < wait)
 		wait = app->look_ms - now_ms;
+	if (app->model.letters_stale && app->view == VIEW_HOME && app->letters_ms > now_ms && app->letters_ms - now_ms < wait)
+		wait = app->letters_ms - now_ms;
 	return wait;
 }
 

@@ -69,9 +69,11 @@ static void find_next(struct app *app, int step)
 		found = runs_find(app, step);
 	if (!found) {
 		char text[160];
+		bool runs = app->view == VIEW_HOME || app->view == VIEW_RUNS;
 
-		app_notice(app, false, "no match for %s",
-			model_plain(slice_make(app->find, app->find_len), text, sizeof text));
+		app_notice(app, false, "no match for %s%s",
+			model_plain(slice_make(app->find, app->find_len), text, sizeof text),
+			runs && app->model.runs_floor ? " in these runs; G reads all of them" : "");
 	}
 }
 
@@ -254,9 +256,10 @@ static void freeze(struct app *app, int64_t now_ms)
 	app->frozen = !app->frozen;
 	app->frozen_count = 0;
 	app->frozen_ms = now_ms;
-	/* While the screen was frozen, messages were dropped. Afterwards subscribe anew for fresh snapshots. */
+	/* While the screen was frozen, messages were dropped. Afterwards subscribe anew for what changed meanwhile. */
 	if (app->frozen || app->link != LINK_LIVE)
 		return;
+	app->model.letters_stale = true;
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
 		send_look(app, app->model.graph.run);

@@ -96,6 +96,29 @@ void send_act(struct app *app, const struct msg_act *act)
 	request->msg.act.digest = arena_copy(&app->request_text, act->digest);
 }
 
+static uint64_t send_query(struct app *app, enum query_what what, uint64_t cursor)
+{
+	struct app_request *request = add(app, APP_SEND);
+
+	request->op = OP_QUERY;
+	request->msg.query = (struct msg_query){ .id = app->next_id++, .what = what, .cursor = cursor };
+	return request->msg.query.id;
+}
+
+void send_older(struct app *app)
+{
+	if (app->older_id == 0 && app->link == LINK_LIVE && !app->frozen && app->model.runs_floor != 0 &&
+	    app->model.run_count < MODEL_RUNS_MAX)
+		app->older_id = send_query(app, QUERY_RUNS, app->model.runs_floor);
+}
+
+void send_letters(struct app *app, uint64_t cursor)
+{
+	if (cursor == 0)
+		model_begin_letters(&app->model);
+	app->letters_id = send_query(app, QUERY_DEAD, cursor);
+}
+
 void send_cancel(struct app *app, uint64_t run, struct slice job)
 {
 	const struct msg_act act = { .verb = ACT_CANCEL, .run = run, .job = job };

@@ -21,6 +21,7 @@ tui_sources = \
 	tui/model.c \
 	tui/model.h \
 	tui/model_internal.h \
+	tui/model_letters.c \
 	tui/model_rows.c \
 	tui/screen.c \
 	tui/screen.h \

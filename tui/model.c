@@ -29,6 +29,7 @@ void model_free(struct model *model)
 		mem_free((void *)model->workers[i]->name.data);
 		mem_free(model->workers[i]);
 	}
+	model_free_letters(model);
 	mem_free(model->runs);
 	mem_free(model->workers);
 	map_free(&model->run_by_id);
@@ -99,12 +100,12 @@ static void count_jobs(const struct model *model, struct totals *totals)
 	totals->failed = tally.fail;
 }
 
-/* Count the totals anew. */
-static void model_count(struct model *model)
+void model_count(struct model *model)
 {
 	struct totals totals = { .workers = model->worker_count };
 
 	count_jobs(model, &totals);
+	model_count_letters(model, &totals);
 	for (size_t i = 0; i < model->worker_count; i++) {
 		const struct tui_worker *worker = model->workers[i];
 
@@ -147,6 +148,8 @@ static void take_list(struct u64_list list, uint64_t *out, size_t count)
 
 static void keep_sums(struct model *model, struct u64_list live_jobs, struct u64_list ended_runs, struct u64_list ended_jobs)
 {
+	uint64_t before = model->ended_runs;
+
 	if (ended_runs.n == 0)
 		return;
 	take_list(live_jobs, model->live_jobs, STATE_COUNT);
@@ -154,6 +157,8 @@ static void keep_sums(struct model *model, struct u64_list live_jobs, struct u64
 	model->ended_runs = 0;
 	for (size_t i = 0; i < ended_runs.n; i++)
 		model->ended_runs += ended_runs.at[i];
+	/* Runs were pruned, or live again. */
+	model->letters_stale |= model->ended_runs < before;
 	model->sums_known = true;
 }
 
@@ -162,8 +167,10 @@ void model_apply_snapshot(
 {
 	bool *open = what == QUERY_RUNS ? &model->runs_open : &model->graph_open;
 
-	if (!*open && what == QUERY_RUNS)
+	if (!*open && what == QUERY_RUNS) {
 		model->snapshot++;
+		model->runs_floor = msg->cursor;
+	}
 	*open = msg->cursor != 0;
 	model->turn = msg->turn > model->turn ? msg->turn : model->turn;
 	apply_rows(model, msg->runs.at, msg->runs.n, msg->workers.at, msg->workers.n, msg->jobs.at,
@@ -180,6 +187,16 @@ void model_apply_snapshot(
 	model_count(model);
 }
 
+void model_apply_older(struct model *model, const struct msg_snapshot *msg, int64_t now_ms)
+{
+	uint64_t floor = model->runs_floor;
+
+	model->runs_floor = msg->cursor < floor ? msg->cursor : 0;
+	for (size_t i = 0; i < msg->runs.n && msg->runs.at[i].run < floor; i++)
+		model_put_run(model, &msg->runs.at[i], CHANGE_QUIET, now_ms);
+	model_count(model);
+}
+
 void model_apply_delta(struct model *model, enum query_what what, const struct msg_delta *msg, int64_t now_ms)
 {
 	model->turn = msg->turn > model->turn ? msg->turn : model->turn;
@@ -191,6 +208,7 @@ void model_apply_delta(struct model *model, enum query_what what, const struct m
 	if (msg->cut) {
 		/* A new snapshot begins, even if the last one wasn't complete. */
 		*(what == QUERY_RUNS ? &model->runs_open : &model->graph_open) = false;
+		model->letters_stale |= what == QUERY_RUNS;
 	}
 	model_count(model);
 }

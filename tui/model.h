@@ -11,7 +11,8 @@
 #include "proto/spec.h"
 #include "proto/states.h"
 
-#define MODEL_RUNS_MAX 4096
+#define MODEL_RUNS_MAX 32768
+#define MODEL_LETTERS_MAX 10000          /* most dead letters that are read */
 #define MODEL_EVENTS   64
 #define MODEL_HISTORY  64
 
@@ -22,6 +23,7 @@ struct tui_run {
 	uint64_t jobs;
 	uint32_t counts[STATE_COUNT];
 	uint32_t forgiven;               /* number of the run's jobs whose failure is forgiven */
+	uint32_t dead;                   /* number of the run's jobs that have a dead letter */
 	int64_t submitted_ms, ended_ms;
 	uint64_t seen;                   /* number of the last snapshot that had this run */
 };
@@ -70,6 +72,22 @@ struct tui_graph {                       /* the jobs of one run, by index */
 	struct arena arena;
 };
 
+struct tui_letter {                      /* the dead letters of one run */
+	uint64_t run, count;
+	struct slice name, job;          /* names of the run and of one of the jobs; copies owned by this struct */
+	enum job_state state;            /* state, outcome and code of that job */
+	enum outcome outcome;
+	uint64_t code;
+	int64_t died_ms;
+};
+
+struct letters {
+	struct tui_letter **at;          /* runs with the newest jobs first */
+	size_t count, cap, all;          /* all: number of dead letters */
+	struct map by_run;
+	bool more;                       /* the master has further dead letters */
+};
+
 struct tui_event {
 	int64_t at_ms;
 	struct state_info const *look;
@@ -79,6 +97,8 @@ struct tui_event {
 struct totals {
 	uint64_t runs;                   /* runs that the master has: those of the model and older ones */
 	uint64_t live_runs, wait, queue, running, ok, failed;
+	uint64_t old_failures;           /* runs with dead letters that are older than those of the model */
+	bool more_failures;              /* there are more of them than were read */
 	uint64_t workers, workers_up, workers_silent, workers_lost, workers_stuck, workers_refusing, slots, busy;
 };
 
@@ -99,6 +119,10 @@ struct model {
 	uint64_t turn, snapshot;
 	bool runs_open, graph_open;      /* a snapshot in several frames is arriving */
 	bool runs_known;                 /* whether a whole snapshot of the runs has arrived */
+	/* The model has all runs from this number on, and live ones below it; 0: it has all runs. */
+	uint64_t runs_floor;
+	struct letters letters, letters_next;    /* letters_next: pages of it are arriving */
+	bool letters_stale;              /* dead letters have come or gone since letters was asked for */
 	uint64_t runs_mark;              /* the mark from which the subscription to runs can be resumed */
 	struct tui_event events[MODEL_EVENTS];
 	/* Number of events so far; the latest is at (event_count - 1) % MODEL_EVENTS. */
@@ -118,6 +142,11 @@ void model_apply_snapshot(
 	struct model *model, enum query_what what, const struct msg_snapshot *msg, int64_t now_ms);
 void model_apply_delta(
 	struct model *model, enum query_what what, const struct msg_delta *msg, int64_t now_ms);
+/* Add a page of runs that are older than those of the model: the answer to a QUERY with runs_floor as its cursor. */
+void model_apply_older(struct model *model, const struct msg_snapshot *msg, int64_t now_ms);
+/* Take an answer about dead letters; true: it was the last page that is wanted. begin: before the first page is asked for. */
+void model_begin_letters(struct model *model);
+bool model_apply_letters(struct model *model, const struct msg_snapshot *msg);
 /* Change to another run, whose jobs come with the next snapshot; 0: none. */
 void model_look_at(struct model *model, uint64_t run);
 /* Add values for the seconds up to now to the histories; true: the picture has changed. */
@@ -126,6 +155,7 @@ bool model_history_moves(const struct model *model);     /* will a later tick ch
 
 struct tui_run *model_run(const struct model *model, uint64_t run);
 struct tui_worker *model_worker(const struct model *model, uint64_t worker);
+const struct tui_letter *model_letter(const struct model *model, uint64_t run); /* NULL: the run has no dead letter */
 /* Return an event; back 0 is the latest. NULL: there is none so far back. */
 const struct tui_event *model_event(const struct model *model, size_t back);
 

@@ -12,6 +12,10 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 void model_put_worker(
 	struct model *model, const struct rec_worker_row *row, enum change change, int64_t now_ms);
 void model_put_job(struct model *model, const struct rec_job_row *row, enum change change, int64_t now_ms);
+/* Count the totals anew. */
+void model_count(struct model *model);
+void model_count_letters(const struct model *model, struct totals *totals);
+void model_free_letters(struct model *model);
 /* Remove runs and workers that the latest snapshot didn't have. */
 void model_sweep(struct model *model);
 /* The one shared copy of a name; NULL for an empty one. */

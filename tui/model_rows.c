@@ -71,6 +71,8 @@ static void forget_one_run(struct model *model)
 		at++;
 	if (at == model->run_count)
 		at = 0;
+	if (model->runs_floor <= model->runs[at]->run)
+		model->runs_floor = model->runs[at]->run + 1;
 	free_run(model, model->runs[at]);
 	model->run_count--;
 	memmove(model->runs + at, model->runs + at + 1, (model->run_count - at) * sizeof *model->runs);
@@ -112,6 +114,8 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	uint32_t old_counts[STATE_COUNT] = { 0 };
 	enum run_state before = RUN_WAITING;
 	bool is_new = !run;
+	/* A run that is older than the newest one isn't news: it was beyond the list, and something about it has changed. */
+	bool is_old = is_new && model->run_count > 0 && model->runs[model->run_count - 1]->run > row->run;
 
 	if (row->state >= RUN_STATE_COUNT || row->run == 0)
 		return;
@@ -133,10 +137,12 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		run->counts[i] = i < row->counts.n ? (uint32_t)row->counts.at[i] : 0;
 	run->forgiven = (uint32_t)row->forgiven;
+	model->letters_stale |= change == CHANGE_TOLD && run->dead != row->dead;
+	run->dead = (uint32_t)row->dead;
 	run->submitted_ms = row->submitted_ms;
 	run->ended_ms = row->ended_ms;
 	run->seen = model->snapshot;
-	if (change == CHANGE_TOLD) {
+	if (change == CHANGE_TOLD && !is_old) {
 		uint64_t ended = ended_of(run->counts), old = ended_of(old_counts);
 
 		model->ended += ended > old ? ended - old : 0;

@@ -96,6 +96,20 @@ const char *number_short(uint64_t value, int cells, char out[NUMBER_SIZE])
 	return out;
 }
 
+const char *number_full(uint64_t value, char out[NUMBER_FULL_SIZE])
+{
+	char digits[NUMBER_FULL_SIZE];
+	int len = snprintf(digits, sizeof digits, "%" PRIu64, value), to = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			out[to++] = ',';
+		out[to++] = digits[i];
+	}
+	out[to] = '\0';
+	return out;
+}
+
 const char *span_short(int64_t ms, char out[NUMBER_SIZE])
 {
 	int64_t seconds = ms > 0 ? ms / 1000 : 0;

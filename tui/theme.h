@@ -19,8 +19,11 @@ const char *theme_pick(const struct theme *theme, const char *utf8, const char *
 const struct state_info *theme_worker(enum worker_state state);
 
 #define NUMBER_SIZE 16
+#define NUMBER_FULL_SIZE 28
 /* Format a number in at most so many cells: 8214, 91.4k, 1.2M. */
 const char *number_short(uint64_t value, int cells, char out[NUMBER_SIZE]);
+/* Format a number whole, with a comma between thousands: 3,101. */
+const char *number_full(uint64_t value, char out[NUMBER_FULL_SIZE]);
 /* Format a duration with one unit: "40s", "4m", "3h", "2d". */
 const char *span_short(int64_t ms, char out[NUMBER_SIZE]);
 

@@ -47,6 +47,11 @@ void runs_choose(struct app *app)
 	}
 	if (app->run != 0 && (app->run == app->pinned_run || model_run(model, app->run)))
 		return;
+	/* A new list of runs is shorter than the one that had been paged on to the selected run. */
+	if (app->run != 0 && app->run < model->runs_floor && model->run_count < MODEL_RUNS_MAX && app->link == LINK_LIVE) {
+		send_older(app);
+		return;
+	}
 	if (model->run_count == 0)
 		return;
 	/* The selected run is gone: select the next older one, or the newest if none was selected. */
@@ -60,9 +65,24 @@ void runs_move(struct app *app, enum action action)
 	struct shown_runs list = list_runs(app);
 	size_t at = list.selected < list.count ? list.selected : 0;
 
-	if (list.count > 0)
-		app->run = list.at[move_in(at, list.count, (size_t)app->runs_page, action)]->run;
+	size_t page = app->runs_page > 0 ? (size_t)app->runs_page : 1;
+
+	if (list.count > 0) {
+		at = move_in(at, list.count, page, action);
+		app->run = list.at[at]->run;
+	}
+	app->runs_to_end = action == ACTION_LAST;
+	if (action != ACTION_UP && action != ACTION_PAGE_UP && action != ACTION_FIRST && at + page >= list.count)
+		send_older(app);
 	mem_free(list.at);
+}
+
+void runs_took_older(struct app *app)
+{
+	if (app->runs_to_end && app->model.runs_floor != 0 && app->model.run_count < MODEL_RUNS_MAX)
+		send_older(app);
+	else if (app->runs_to_end)
+		runs_move(app, ACTION_LAST);
 }
 
 bool runs_find(struct app *app, int step)
@@ -194,16 +214,17 @@ void runs_draw(struct app *app, struct pane pane, int64_t now_ms)
 	struct shown_runs list = list_runs(app);
 	struct run_columns at = columns_for(pane.width);
 	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
-	char title[64];
+	char title[128], some[NUMBER_FULL_SIZE], all[NUMBER_FULL_SIZE];
 	size_t page = pane.height > 2 ? (size_t)pane.height - 2 : 0;
 
 	if (app->runs_failures_only)
-		snprintf(title, sizeof title, "RUNS (%zu of %zu: with failures, x shows all)", list.count,
-			app->model.run_count);
+		snprintf(title, sizeof title, "RUNS (%zu of %s%s: with failures, x shows all)", list.count,
+			app->model.runs_floor ? "the newest " : "", number_full(app->model.run_count, some));
 	else if (app->model.totals.runs > list.count)
-		snprintf(title, sizeof title, "RUNS (newest %zu of %" PRIu64 ")", list.count, app->model.totals.runs);
+		snprintf(title, sizeof title, "RUNS (newest %s of %s%s)", number_full(list.count, some),
+			number_full(app->model.totals.runs, all), app->older_id ? ", reading on" : "");
 	else
-		snprintf(title, sizeof title, "RUNS (%zu)", list.count);
+		snprintf(title, sizeof title, "RUNS (%s)", number_full(list.count, some));
 	pane_title(pane, 0, dim, app->theme.ascii, title);
 	head_draw(app, pane_cut(pane, 0, 1, pane.width, 1), &at);
 	app->runs_page = (int)page;
@@ -215,7 +236,8 @@ void runs_draw(struct app *app, struct pane pane, int64_t now_ms)
 		if (!app->model.runs_known)
 			pane_str(pane, 2, 2, dim, "waiting for the master's answer");
 		else if (app->runs_failures_only)
-			pane_str(pane, 2, 2, dim, "no run has a failed job");
+			pane_printf(pane, 2, 2, dim, app->model.runs_floor ? "none of these runs has a failed job; PgDn reads older runs"
+				: "no run has a failed job");
 		else
 			pane_str(pane, 2, 2, dim, "no runs yet; try: titan run -e 'a -> {b, c} -> d'");
 	}

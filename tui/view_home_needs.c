@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Draws NEEDS YOU: workers that are lost, can't start jobs or have an unkillable process; gates that wait for people;
- * runs with failed jobs, newest first.
+ * runs with failed jobs, newest first, however old.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +10,18 @@
 #include "base/when.h"
 #include "tui/views.h"
 
-/* Does the run need attention? Failures that the pipeline forgives don't count. */
-static bool run_needs(const struct tui_run *run)
+/*
+ * The number of the run's jobs whose failure needs attention: neither the pipeline forgives the failure, nor did a person
+ * discard the job's dead letter.
+ */
+static uint32_t run_needs(const struct tui_run *run)
 {
-	return tally_of(run->counts).fail > run->forgiven;
+	uint32_t fail = tally_of(run->counts).fail;
+	uint32_t letters = run->counts[STATE_FAILED] + run->counts[STATE_TIMED_OUT];
+	uint32_t settled = letters > run->dead ? letters - run->dead : 0;
+
+	settled = settled > run->forgiven ? settled : run->forgiven;
+	return fail > settled ? fail - settled : 0;
 }
 
 static bool run_asks(const struct tui_run *run)
@@ -34,8 +42,8 @@ size_t needs_count(const struct app *app)
 		       model->totals.workers_refusing;
 
 	for (size_t i = 0; i < model->run_count; i++)
-		count += (size_t)run_needs(model->runs[i]) + run_asks(model->runs[i]);
-	return count;
+		count += (size_t)(run_needs(model->runs[i]) > 0) + run_asks(model->runs[i]);
+	return count + model->totals.old_failures;
 }
 
 static const struct tui_job *first_failure(const struct app *app, uint64_t run, unsigned *ret_state)
@@ -53,12 +61,45 @@ static const struct tui_job *first_failure(const struct app *app, uint64_t run, 
 	return NULL;
 }
 
+static void when_draw(struct pane pane, int x, int y, const char *what, int64_t at_ms, int64_t now_ms)
+{
+	char text[CLOCK_TEXT_SIZE];
+
+	when_format(at_ms, now_ms, text);
+	pane_printf(pane, x, y, (struct style){ 0 }, "%s %.*s", what, (int)strlen(text) - 3, text);      /* without the seconds */
+}
+
+/* Draw the failed job that a dead letter is about. run: its run; NULL: the run is older than those of the model. */
+static void letter_draw(const struct app *app, struct pane pane, int y, const struct tui_letter *letter,
+			const struct tui_run *run, int64_t now_ms)
+{
+	const struct state_info *look = &state_table[letter->state];
+	const struct tui_job job = { .outcome = (uint8_t)letter->outcome, .code = (uint32_t)letter->code };
+	struct style plain = { 0 };
+	char text[128];
+	int x;
+
+	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), look->word);
+	x = pane_printf(pane, 8, y, plain, "%" PRIu64 "/", letter->run);
+	x = pane_clipped(pane, x, y, 30 - x, plain, letter->job, app->theme.ascii);
+	x = x < 32 ? 32 : x + 2;
+	job_outcome(app, &job, letter->state, now_ms, text, sizeof text);
+	x = pane_str(pane, x, y, plain, text);
+	if (letter->count > 1)
+		x = pane_printf(pane, x, y, plain, "and %" PRIu64 " more  ", letter->count - 1);
+	if (run && !run->ended_ms)
+		pane_printf(pane, x, y, plain, "%u running", tally_of(run->counts).run);
+	else
+		when_draw(pane, x, y, run ? "ended" : "failed", run ? run->ended_ms : letter->died_ms, now_ms);
+}
+
 static void failure_draw(
 	const struct app *app, struct pane pane, int y, const struct tui_run *run, int64_t now_ms)
 {
 	const struct state_info *look = &state_table[STATE_FAILED];
 	struct style style = theme_state(&app->theme, look), plain = { 0 };
 	struct tally tally = tally_of(run->counts);
+	const struct tui_letter *letter = model_letter(&app->model, run->run);
 	const struct tui_job *job;
 	unsigned unknown = run->counts[STATE_UNKNOWN];
 	unsigned state = unknown > 0 && unknown == tally.fail ? STATE_UNKNOWN : STATE_FAILED;
@@ -66,6 +107,10 @@ static void failure_draw(
 	int x;
 
 	job = first_failure(app, run->run, &state);
+	if (!job && letter && letter->count == run->dead && run->dead == run_needs(run)) {
+		letter_draw(app, pane, y, letter, run, now_ms);
+		return;
+	}
 	look = &state_table[state];
 	pane_printf(pane, 0, y, style, "%s %s", theme_glyph(&app->theme, look), look->word);
 	x = pane_printf(pane, 8, y, plain, job ? "%" PRIu64 "/" : "%" PRIu64 " ", run->run);
@@ -82,12 +127,10 @@ static void failure_draw(
 		x = pane_printf(pane, x, y, plain, "%u of %" PRIu64 " jobs failed", tally.fail - unknown, run->jobs) + 2;
 	if (unknown > 0)
 		x = pane_printf(pane, x, y, plain, "%u may have run, or not", unknown) + 2;
-	if (run->ended_ms) {
-		when_format(run->ended_ms, now_ms, text);
-		pane_printf(pane, x, y, plain, "ended %.*s", (int)strlen(text) - 3, text);       /* without the seconds */
-	} else {
+	if (run->ended_ms)
+		when_draw(pane, x, y, "ended", run->ended_ms, now_ms);
+	else
 		pane_printf(pane, x, y, plain, "%u running", tally.run);
-	}
 }
 
 static void gate_draw(const struct app *app, struct pane pane, int y, const struct tui_run *run)
@@ -153,7 +196,7 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	else if (all <= room)
 		snprintf(text, sizeof text, "NEEDS YOU (%zu)", all);
 	else
-		snprintf(text, sizeof text, "NEEDS YOU (%zu of %zu)", room, all);
+		snprintf(text, sizeof text, "NEEDS YOU (%zu of %zu%s)", room, all, model->totals.more_failures ? " and more" : "");
 	if (all > 0)
 		title = theme_style(&app->theme, COLOUR_RED, STYLE_BOLD);
 	pane_title(pane, 0, title, app->theme.ascii, text);
@@ -167,5 +210,8 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
 		if (run_needs(model->runs[i]))
 			failure_draw(app, pane, (int)++shown, model->runs[i], now_ms);
+	for (size_t i = 0; i < model->letters.count && shown < room; i++)
+		if (!model_run(model, model->letters.at[i]->run))
+			letter_draw(app, pane, (int)++shown, model->letters.at[i], NULL, now_ms);
 	return all;
 }

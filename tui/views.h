@@ -156,6 +156,10 @@ struct app {
 	bool notice_bad;
 
 	uint64_t next_id, runs_id, graph_id;
+	uint64_t older_id;               /* request for a page of older runs; 0: none is under way */
+	bool runs_to_end;                /* pages are asked for until the list has the oldest run */
+	uint64_t letters_id;             /* request for a page of dead letters */
+	int64_t letters_ms;              /* when they may be asked for again */
 	/* Requests of the last confirmed act: first and last id, and the number of jobs changed so far. */
 	uint64_t act_first, act_id, act_sum;
 	const char *act_word;                    /* what was done to the jobs, such as "cancelled" */
@@ -171,6 +175,8 @@ struct app {
 /* app_send.c: requests */
 void send_subscribe_runs(struct app *app);
 void send_look(struct app *app, uint64_t run); /* subscribe to this run's jobs instead of the last run's */
+void send_older(struct app *app);         /* ask for the next page of older runs, unless one is on its way */
+void send_letters(struct app *app, uint64_t cursor);
 void send_cancel(struct app *app, uint64_t run, struct slice job);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
@@ -196,6 +202,7 @@ void home_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_draw(struct app *app, struct pane pane, int64_t now_ms);
 void runs_move(struct app *app, enum action action);
 bool runs_find(struct app *app, int step);               /* select the next match; false: there is none */
+void runs_took_older(struct app *app);                   /* a page of older runs has come */
 void runs_choose(struct app *app);                       /* select a run if the selected one doesn't exist */
 /* view_home_needs.c */
 /* Draw NEEDS YOU; return its number of rows. */

@@ -33,6 +33,7 @@ e2e_tests = \
 	tests/e2e/conf.sh \
 	tests/e2e/config.sh \
 	tests/e2e/context.sh \
+	tests/e2e/dash-many.sh \
 	tests/e2e/dash.sh \
 	tests/e2e/deadline.sh \
 	tests/e2e/demo.sh \

@@ -205,6 +205,7 @@ unit_programs = \
 	tests/unit/test_tui_log \
 	tests/unit/test_tui_model \
 	tests/unit/test_tui_output \
+	tests/unit/test_tui_runs \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_worker_adopt \
@@ -834,6 +835,9 @@ tests_unit_test_tui_model_LDADD = $(tui_libs)
 
 tests_unit_test_tui_output_SOURCES = tests/unit/test_tui_output.c
 tests_unit_test_tui_output_LDADD = $(tui_libs)
+
+tests_unit_test_tui_runs_SOURCES = tests/unit/test_tui_runs.c
+tests_unit_test_tui_runs_LDADD = $(tui_libs)
 
 tests_unit_test_tui_screens_SOURCES = tests/unit/test_tui_screens.c
 tests_unit_test_tui_screens_LDADD = $(tui_libs)

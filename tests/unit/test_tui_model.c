@@ -129,6 +129,93 @@ TEST no_more_runs_are_kept_than_there_is_room_for(void)
 	PASS();
 }
 
+/* Send a page with the newest runs from last down to first; a cursor says that there are older ones. */
+static void newest(uint64_t last, uint64_t first, uint64_t cursor, bool older)
+{
+	struct rec_run_row rows[64];
+	struct msg_snapshot msg = { .runs = { rows, 0 }, .cursor = cursor };
+
+	for (uint64_t number = last; number >= first; number--) {
+		rows[msg.runs.n] = run_row(number);
+		rows[msg.runs.n++].state = RUN_SUCCEEDED;
+	}
+	if (older)
+		model_apply_older(&model, &msg, 1000);
+	else
+		model_apply_snapshot(&model, QUERY_RUNS, &msg, 1000);
+}
+
+TEST older_runs_are_added_page_by_page(void)
+{
+	struct rec_run_row live = run_row(3);
+	struct msg_snapshot rest = { .runs = { &live, 1 } };
+
+	newest(30, 21, 21, false);
+	model_apply_snapshot(&model, QUERY_RUNS, &rest, 1000);
+	ASSERT_EQ_FMT((size_t)11, model.run_count, "%zu");
+	ASSERT_EQ_FMT((uint64_t)21, model.runs_floor, "%lu");
+	newest(20, 11, 11, true);
+	ASSERT_EQ_FMT((size_t)21, model.run_count, "%zu");
+	ASSERT_EQ_FMT((uint64_t)11, model.runs_floor, "%lu");
+	newest(10, 1, 0, true);
+	ASSERT_EQ_FMT((size_t)30, model.run_count, "%zu");
+	ASSERT_EQ_FMT((uint64_t)0, model.runs_floor, "%lu");
+	for (size_t i = 0; i < 30; i++)
+		ASSERT_EQ_FMT((uint64_t)i + 1, model.runs[i]->run, "%lu");
+	PASS();
+}
+
+static void letters_page(const struct rec_dead_row *rows, size_t count, uint64_t cursor)
+{
+	struct msg_snapshot msg = { .dead = { (struct rec_dead_row *)rows, count }, .cursor = cursor };
+
+	if (model.letters_next.all == 0)
+		model_begin_letters(&model);
+	model_apply_letters(&model, &msg);
+}
+
+TEST failures_of_runs_beyond_the_list_are_counted_by_run(void)
+{
+	const struct rec_dead_row rows[] = {
+		{ .job = 9, .run = 30, .name = slice_str("a"), .state = STATE_FAILED },
+		{ .job = 8, .run = 2, .name = slice_str("b"), .state = STATE_TIMED_OUT },
+		{ .job = 7, .run = 2, .name = slice_str("c"), .state = STATE_FAILED },
+	};
+
+	newest(30, 21, 21, false);
+	letters_page(rows, 2, 8);
+	ASSERT_EQm("only whole lists count", 0, model.letters.count);
+	letters_page(rows + 2, 1, 0);
+	ASSERT_EQ_FMT((uint64_t)1, model.totals.old_failures, "%lu");
+	ASSERT_EQ_FMT((uint64_t)2, model_letter(&model, 2)->count, "%lu");
+	ASSERT(slice_eq(slice_str("b"), model_letter(&model, 2)->job));
+	ASSERT_EQ(STATE_TIMED_OUT, model_letter(&model, 2)->state);
+	newest(20, 1, 0, true);
+	ASSERT_EQm("the list has the run now", 0, model.totals.old_failures);
+	letters_page(NULL, 0, 0);
+	ASSERT_EQ(NULL, model_letter(&model, 2));
+	PASS();
+}
+
+/* A person discards the dead letter of an old run: the run's row comes, and is no news. */
+TEST old_run_that_changes_is_no_new_run(void)
+{
+	struct rec_run_row row = run_row(5);
+	uint64_t counts[STATE_COUNT] = { [STATE_FAILED] = 3 };
+
+	newest(30, 21, 21, false);
+	row.state = RUN_FAILED;
+	row.counts = (struct u64_list){ .at = counts, .n = STATE_COUNT };
+	model_put_run(&model, &row, CHANGE_TOLD, 1000);
+	ASSERT_EQ(NULL, model_event(&model, 0));
+	ASSERT_EQ(0, model.ended);
+	row.run = 31;
+	model_put_run(&model, &row, CHANGE_TOLD, 1000);
+	ASSERT(model_event(&model, 0));
+	ASSERT_EQ(3, model.ended);
+	PASS();
+}
+
 TEST worker_row_is_kept_whole(void)
 {
 	struct rec_worker_row row = { .worker = 9, .name = slice_str("w9"), .state = WORKER_UNREACHABLE, .slots = 1, .busy = 2,
@@ -312,6 +399,9 @@ SUITE(tui_model)
 	RUN_TEST(worker_that_comes_again_is_a_new_one_in_its_place);
 	RUN_TEST(run_gone_from_a_snapshot_is_forgotten);
 	RUN_TEST(no_more_runs_are_kept_than_there_is_room_for);
+	RUN_TEST(older_runs_are_added_page_by_page);
+	RUN_TEST(failures_of_runs_beyond_the_list_are_counted_by_run);
+	RUN_TEST(old_run_that_changes_is_no_new_run);
 	RUN_TEST(worker_row_is_kept_whole);
 	RUN_TEST(pages_of_a_snapshot_belong_together);
 	RUN_TEST(cut_of_a_graph_leaves_the_pages_of_runs);

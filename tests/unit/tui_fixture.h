@@ -27,7 +27,9 @@ struct fixture {
 	struct slice cancelled_jobs[16];
 	char cancelled_names[16][64];
 	size_t cancel_count;
-	uint64_t query_id;                       /* the latest question */
+	uint64_t query_id;                       /* the latest question about a job */
+	uint64_t older_id, older_cursor;         /* the latest question about older runs */
+	size_t letters_asked;                    /* how often dead letters were asked for; the fixture answers by itself */
 	enum act_verb verb;                      /* the latest act that the dashboard requested, with its texts */
 	char act_text[64], act_target[64], act_digest[16];
 	bool quit;
@@ -39,10 +41,13 @@ static inline void fixture_utc(void)
 	tzset();
 }
 
+static inline void fixture_letters(struct fixture *fixture, uint64_t id);
+
 /* Take the dashboard's requests; the ids of subscriptions are noted, so that answers can carry them. */
 static inline void fixture_collect(struct fixture *fixture)
 {
 	struct app_request request;
+	uint64_t letters_id = 0;
 
 	while (app_take(fixture->app, &request)) {
 		if (request.want == APP_QUIT)
@@ -58,7 +63,12 @@ static inline void fixture_collect(struct fixture *fixture)
 		}
 		if (request.op == OP_LOG_READ)
 			fixture->log_id = request.msg.log_read.id;
-		else if (request.op == OP_QUERY)
+		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_DEAD)
+			letters_id = request.msg.query.id;
+		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_RUNS) {
+			fixture->older_id = request.msg.query.id;
+			fixture->older_cursor = request.msg.query.cursor;
+		} else if (request.op == OP_QUERY)
 			fixture->query_id = request.msg.query.id;
 		if (request.op == OP_ACT) {
 			const struct msg_act *act = &request.msg.act;
@@ -76,6 +86,8 @@ static inline void fixture_collect(struct fixture *fixture)
 				(const char *)request.msg.act.job.data);
 		}
 	}
+	if (letters_id)
+		fixture_letters(fixture, letters_id);
 }
 
 static inline void fixture_give(struct fixture *fixture, enum opcode op, const void *msg, int64_t now_ms)
@@ -92,6 +104,23 @@ static inline void fixture_give(struct fixture *fixture, enum opcode op, const v
 	}
 	buf_free(&frame);
 	fixture_collect(fixture);
+}
+
+/* Dead letters of run 4126, and of 3001, which is older than the runs in the list. */
+static inline void fixture_letters(struct fixture *fixture, uint64_t id)
+{
+	struct rec_dead_row rows[] = {
+		{ .job = 700, .run = 4126, .run_name = slice_str("etl-nightly"), .name = slice_str("load"), .state = STATE_FAILED,
+		  .outcome = OUTCOME_EXIT, .code = 1, .died_ms = FIXTURE_NOW - 2000000, .tries = 3 },
+		{ .job = 650, .run = 4126, .run_name = slice_str("etl-nightly"), .name = slice_str("scan"), .state = STATE_FAILED,
+		  .outcome = OUTCOME_SIGNAL, .code = 9, .died_ms = FIXTURE_NOW - 2100000 },
+		{ .job = 90, .run = 3001, .run_name = slice_str("import"), .name = slice_str("fe\x1b[2Jtch"), .state = STATE_TIMED_OUT,
+		  .outcome = OUTCOME_STOPPED, .died_ms = FIXTURE_NOW - 90000000 },
+	};
+	struct msg_snapshot msg = { .id = id, .turn = 7, .dead = { rows, 3 } };
+
+	fixture->letters_asked++;
+	fixture_give(fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
 }
 
 static inline struct rec_run_row fixture_run(uint64_t run, const char *name, enum run_state state,
@@ -141,6 +170,8 @@ static inline void fixture_runs(struct fixture *fixture)
 		fixture_run(4129, "a name \x1b[31m that tries \xe4\xb8\xad\xe6\x96\x87", RUN_WAITING, strange,
 			5, 0),
 	};
+	runs[3].dead = 2;
+	runs[4].dead = 1;
 	struct rec_worker_row workers[] = {
 		fixture_worker(1, "w01", WORKER_UP, 48, 48, 940, 610),
 		fixture_worker(2, "w02", WORKER_UP, 48, 12, 110, 200),
