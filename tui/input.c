@@ -64,6 +64,27 @@ static void control_sequence(struct input *input, input_key_cb *key_cb, void *ow
 	}
 }
 
+static bool character(struct input *input, input_key_cb *key_cb, void *owner);
+
+/* The pending bytes are no sequence: the person pressed Esc and then these keys. */
+static void separate_keys(struct input *input, input_key_cb *key_cb, void *owner)
+{
+	give(input, TUI_KEY_ESCAPE, key_cb, owner);
+	for (size_t i = 1; i < input->len; i++)
+		give(input, input->pending[i], key_cb, owner);
+}
+
+/*
+ * Do terminals send ESC [ or ESC O and this final byte, without parameters? Some of these keys have no meaning here: function
+ * keys, Shift-Tab, the keypad, and reports that the window gained or lost the focus.
+ */
+static bool sequence_is_known(uint8_t kind, uint8_t final)
+{
+	const char *known = kind == '[' ? "ABCDEFGHIMOPQRSZ" : "ABCDEFHIMPQRSX jklmnopqrstuvwxy";
+
+	return strchr(known, final) != NULL;
+}
+
 /* Handle a sequence after ESC. True if the pending bytes are complete: they were used or dropped. */
 static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 {
@@ -84,7 +105,9 @@ static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 		if (input->len == 2)
 			return false;
 		if (last >= 0x40 && last <= 0x7e) {
-			if (!input->skipping && kind == '[')
+			if (!input->skipping && input->len == 3 && !sequence_is_known(kind, last))
+				separate_keys(input, key_cb, owner);
+			else if (!input->skipping && kind == '[')
 				control_sequence(input, key_cb, owner);
 			else if (!input->skipping && input->len == 3)
 				give(input, find(finals, sizeof finals / sizeof finals[0], last), key_cb,
@@ -93,7 +116,11 @@ static bool escape(struct input *input, input_key_cb *key_cb, void *owner)
 		}
 		return last < 0x20 || last > 0x7e;
 	}
-	return true;     /* the sequence is a key with Alt, which is bound to nothing */
+	/* Esc and another key arrived together. Alt and a key look the same; no key with Alt is bound. */
+	give(input, TUI_KEY_ESCAPE, key_cb, owner);
+	input->pending[0] = last;
+	input->len = 1;
+	return character(input, key_cb, owner);
 }
 
 static bool character(struct input *input, input_key_cb *key_cb, void *owner)
@@ -150,7 +177,10 @@ bool input_waits(const struct input *input)
 void input_expire(struct input *input, input_key_cb *key_cb, void *owner)
 {
 	bool lone = input->len == 1 && input->pending[0] == 0x1b;
+	bool keys = input->len == 2 && input->pending[0] == 0x1b && !input->skipping && !input->pasting;
 
+	if (keys)
+		separate_keys(input, key_cb, owner);
 	input->len = 0;
 	input->skipping = false;
 	input->pasting =

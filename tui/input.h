@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Turns the bytes of a terminal into keys. All bytes are accepted: unknown sequences are dropped, and at most the
- * longest sequence is kept. An ESC with no byte after it for INPUT_ESCAPE_MS is the Esc key: the owner calls
+ * Turns the bytes of a terminal into keys. All bytes are accepted: at most the longest sequence is kept. ESC and a byte with
+ * which no sequence begins are two keys, also when they arrive together. An ESC with no byte after it for INPUT_ESCAPE_MS is the Esc key: the owner calls
  * input_waits and input_expire for that.
  */
 #ifndef TITAN_TUI_INPUT_H

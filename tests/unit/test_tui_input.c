@@ -23,7 +23,7 @@ static void note_cb(uint32_t key, void *owner)
 
 static const struct sequence {
 	const char *bytes;
-	uint32_t keys[4];
+	uint32_t keys[5];
 } sequences[] = {
 	{ "a", { 'a' } },
 	{ "\x1b[A", { TUI_KEY_UP } },
@@ -37,7 +37,12 @@ static const struct sequence {
 	{ "\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80", { 0xe9, 0x4e2d, 0x1f600 } },
 	{ "\x1b[200~cy\x1b[201~q", { 'c' | TUI_KEY_PASTED, 'y' | TUI_KEY_PASTED, 'q' } },
 	{ "\x1b[999;999Rz", { 'z' } },
-	{ "\x1bxz", { 'z' } },
+	{ "\x1bxz", { TUI_KEY_ESCAPE, 'x', 'z' } },
+	{ "\x1bq", { TUI_KEY_ESCAPE, 'q' } },
+	{ "\x1b\x1b\x1bj", { TUI_KEY_ESCAPE, TUI_KEY_ESCAPE, TUI_KEY_ESCAPE, 'j' } },
+	{ "\x1b\r\x1b\xc3\xa9", { TUI_KEY_ESCAPE, TUI_KEY_ENTER, TUI_KEY_ESCAPE, 0xe9 } },
+	{ "\x1b[j\x1b[Z", { TUI_KEY_ESCAPE, '[', 'j' } },
+	{ "\x1bOz\x1bOP", { TUI_KEY_ESCAPE, 'O', 'z' } },
 	{ "\xffz\xc3z", { 'z', 'z' } },
 	{ "\x1b[1234567890123456789012345678901234567890Az", { 'z' } },
 	{ "\x1b[\x1b[A", { TUI_KEY_UP } },
@@ -49,7 +54,7 @@ static bool gives(const struct sequence *sequence, const struct keys *keys)
 {
 	size_t count = 0;
 
-	while (count < 4 && sequence->keys[count])
+	while (count < 5 && sequence->keys[count])
 		count++;
 	return keys->count == count && memcmp(keys->at, sequence->keys, count * sizeof keys->at[0]) == 0;
 }
@@ -88,6 +93,14 @@ TEST lone_escape(void)
 	ASSERT_EQ(1, keys.count);
 	ASSERT_EQ(TUI_KEY_ESCAPE, keys.at[0]);
 	ASSERT_FALSE(input_waits(&input));
+	/* So are Esc and a key with which sequences begin. */
+	input_feed(&input, "\x1b[", 2, note_cb, &keys);
+	ASSERT_EQ(1, keys.count);
+	input_expire(&input, note_cb, &keys);
+	ASSERT_EQ(3, keys.count);
+	ASSERT_EQ(TUI_KEY_ESCAPE, keys.at[1]);
+	ASSERT_EQ('[', keys.at[2]);
+	keys.count = 1;
 	/* An incomplete sequence is dropped. */
 	input_feed(&input, "\x1b[1;", 4, note_cb, &keys);
 	input_expire(&input, note_cb, &keys);
