@@ -23,6 +23,11 @@ void dag_forget(struct dag_view *dag)
 	*dag = (struct dag_view){ .failures_only = failures_only, .page = page, .width = width };
 }
 
+bool dag_is_of_selected_run(const struct app *app)
+{
+	return !app->frozen || app->view != VIEW_DAG || app->model.graph.run == app->run;
+}
+
 static void add_row(struct dag_view *dag, struct dag_row row)
 {
 	if (dag->count == dag->cap) {
@@ -187,7 +192,7 @@ size_t dag_selected_at(const struct app *app)
 
 const struct dag_row *dag_selected(const struct app *app)
 {
-	size_t at = dag_selected_at(app);
+	size_t at = dag_is_of_selected_run(app) ? dag_selected_at(app) : app->dag.count;
 
 	return at < app->dag.count ? &app->dag.rows[at] : NULL;
 }

@@ -253,6 +253,10 @@ void dag_draw(struct app *app, struct pane pane, int64_t now_ms)
 		pane_str(pane, 0, 0, dim, "no run is selected: choose one in Home (1)");
 		return;
 	}
+	if (!dag_is_of_selected_run(app)) {
+		pane_printf(pane, 0, 0, dim, "the screen is frozen, and the graph of run %" PRIu64 " hasn't been read: Z goes on", app->run);
+		return;
+	}
 	dag_build(app, pane.width);
 	head_draw(app, pane_cut(pane, 0, 0, pane.width, 1));
 	selected = dag_selected_at(app);

@@ -217,6 +217,8 @@ void dag_build(struct app *app, int width);
 void dag_move(struct app *app, enum action action);
 bool dag_find(struct app *app, int step);
 void dag_fold(struct app *app);
+/* While the screen is frozen, the graph of a run that is selected meanwhile isn't read, so it can't be shown. */
+bool dag_is_of_selected_run(const struct app *app);
 void dag_forget(struct dag_view *dag); /* forget rows, selection and unfolding, because another run is shown */
 const struct dag_row *dag_selected(const struct app *app);       /* the selected row; NULL if none is selected */
 size_t dag_selected_at(const struct app *app);

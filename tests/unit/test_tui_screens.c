@@ -537,6 +537,37 @@ TEST frozen_stays(void)
 	PASS();
 }
 
+/* A run that is selected on a frozen screen may not be acted on through the graph of another run. */
+TEST frozen_graph_is_of_its_run(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	fixture_press(&fixture, "1Zj3");
+	ASSERT_EQ(4126, (int)fixture.app->run);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(fixture_has(&grid, "the graph of run 4126 hasn't been read: Z goes on"));
+	ASSERT_FALSE(fixture_has(&grid, "encode[128]"));
+	fixture_press(&fixture, "cya$y");
+	ASSERT_EQ(0, fixture.cancel_count);
+	/* The run that was shown when the screen froze can be acted on. */
+	fixture_press(&fixture, "1k3");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(fixture_has(&grid, "encode[128]"));
+	fixture_press(&fixture, "G");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	fixture_press(&fixture, "cy");
+	ASSERT_EQ(1, fixture.cancel_count);
+	ASSERT_EQ(4127, (int)fixture.cancelled[0]);
+	ASSERT_STR_EQ("publish", fixture.cancelled_names[0]);
+	fixture_press(&fixture, "1j3Z");
+	ASSERT_EQ(4126, (int)fixture.app->model.graph.run);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 /* Keys, sizes, broken frames and time in random order; a picture depends on the state alone. */
 TEST storm(uint64_t seed)
 {
@@ -627,6 +658,7 @@ SUITE(behaviour)
 	RUN_TEST(stale_is_dimmed);
 	RUN_TEST(idle_is_still);
 	RUN_TEST(frozen_stays);
+	RUN_TEST(frozen_graph_is_of_its_run);
 	RUN_TEST(a_connection_that_is_back_is_resumed);
 	RUN_TEST(keys_are_unique);
 	for (uint64_t seed = 1; seed <= 12; seed++)
