@@ -66,7 +66,7 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->link = LINK_LIVE;
 	app->role = welcome->role <= ROLE_WORKER ? (enum role)welcome->role : ROLE_NOBODY;
 	model_plain(welcome->cluster, app->cluster, sizeof app->cluster);
-	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = 0;
+	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = app->gate.sent = 0;
 	app->letters_ms = now_ms;
 	app->model.letters_stale = true;
 	app->model.runs_open = app->model.graph_open = false;
@@ -151,6 +151,8 @@ static void take_error(struct app *app, const struct msg_error *msg)
 		app->log.asked = false, app->log.ended = true;
 	if (msg->id != 0 && msg->id == app->gate.request && app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
+	if (msg->id != 0 && msg->id == app->gate.sent)
+		gate_dialog_refused(app, text);
 	if (msg->id != 0 && msg->id == app->graph_id)
 		app->model.graph.complete = true;
 	if (msg->id != 0 && msg->id == app->older_id)
@@ -163,6 +165,10 @@ static void take_error(struct app *app, const struct msg_error *msg)
 /* Add up the answers to an act: a group is cancelled job by job, with an answer for each. */
 static void take_ok(struct app *app, const struct msg_ok *msg)
 {
+	if (msg->id != 0 && msg->id == app->gate.sent) {
+		gate_dialog_done(app, msg->count);
+		return;
+	}
 	if (app->act_id == 0 || msg->id < app->act_first || msg->id > app->act_id)
 		return;
 	app->act_sum += msg->count;

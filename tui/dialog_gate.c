@@ -2,7 +2,8 @@
 /*
  * The dialog for a decision on a gate: approve, reject, push back. The gate to decide on is fixed when the key is
  * pressed. The dialog shows what the master says about the gate, and sends its digest with the decision, so that the
- * master refuses if the gate has changed since. A reason is typed first; then only y confirms.
+ * master refuses if the gate has changed since. A reason is typed first; then only y confirms. If the master refuses the
+ * decision, the dialog opens again with what was typed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,6 +113,8 @@ void gate_dialog_take(struct app *app, const struct msg_snapshot *msg)
 		return;
 	}
 	gate->known = true;
+	gate->have = row->gate_have;
+	gate->count = row->gate_count;
 	gate->digest_len = row->digest.len;
 	memcpy(gate->digest, row->digest.data, row->digest.len);
 	model_plain(row->gate_message, gate->question, sizeof gate->question);
@@ -132,11 +135,45 @@ static void dialog_send(struct app *app)
 		.target = slice_make(gate->text[GATE_TARGET], gate->len[GATE_TARGET]),
 		.digest = slice_make(gate->digest, gate->digest_len) };
 
-	app->act_first = app->next_id;
-	app->act_sum = 0;
-	app->act_word = verbs[verb_at(gate->verb)].done;
 	send_act(app, &act);
+	gate->sent = app->act_id;
+	gate->refused[0] = '\0';
 	app_notice(app, false, "the decision was sent");
+}
+
+void gate_dialog_done(struct app *app, uint64_t changed)
+{
+	struct gate_dialog *gate = &app->gate;
+	uint64_t have = gate->have + changed;
+	char name[100];
+
+	gate->sent = 0;
+	model_plain(job_of(gate), name, sizeof name);
+	if (gate->verb == ACT_APPROVE && changed == 0)
+		app_notice(app, true, "you had already approved %s: each person counts once, and %" PRIu64 " of %" PRIu64 " have approved",
+			name, have, gate->count);
+	else if (gate->verb == ACT_APPROVE && have < gate->count)
+		app_notice(app, false, "your approval of %s is kept: %" PRIu64 " of %" PRIu64 " people have approved", name, have,
+			gate->count);
+	else if (changed == 0)
+		app_notice(app, true, "nothing has changed: you had already decided on %s", name);
+	else
+		app_notice(app, false, "done: %s was %s", name, verbs[verb_at(gate->verb)].done);
+}
+
+void gate_dialog_refused(struct app *app, const char *why)
+{
+	struct gate_dialog *gate = &app->gate;
+
+	gate->sent = 0;
+	if (app->overlay != OVERLAY_NONE || app->link != LINK_LIVE)
+		return;
+	/* Show the gate as it is now: it may have changed, or have been decided by somebody else. */
+	gate->known = gate->confirm = false;
+	gate->field = gate->verb == ACT_PUSHBACK ? GATE_TARGET : GATE_REASON;
+	snprintf(gate->refused, sizeof gate->refused, "%s", why);
+	gate->request = send_query_job(app, gate->run, job_of(gate));
+	app->overlay = OVERLAY_GATE;
 }
 
 /* Go to the next field that must be filled (target, reason), or to the confirmation. */
@@ -222,6 +259,8 @@ void gate_dialog_draw(struct app *app, struct pane pane)
 	else
 		snprintf(line, sizeof line, "Enter  go on        Esc  close%s",
 			gate->verb == ACT_PUSHBACK ? "        Tab  the other line" : "");
+	pane_clipped(inner, 0, 6, inner.width, theme_style(&app->theme, COLOUR_RED, STYLE_BOLD), slice_str(gate->refused),
+		app->theme.ascii);
 	pane_str(inner, 0, 10, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), line);
 	pane_title(pane_cut(box, 0, 11, width, 1), 0, edge, app->theme.ascii, "");
 }

@@ -108,7 +108,10 @@ struct gate_dialog {                     /* a decision on a gate; the gate was f
 	bool known, confirm; /* known: the gate's content has come; confirm: all fields are filled, and y is awaited */
 	uint8_t digest[64];
 	size_t digest_len;
+	uint64_t have, count;            /* how many people have approved, and how many must */
+	uint64_t sent;                   /* id of the decision, until the master has answered */
 	char question[300], unblocks[400], votes[300];    /* escaped */
+	char refused[300];               /* escaped; why the master refused what was typed, for which the dialog is open again */
 	enum gate_field field;           /* the field being typed */
 	char text[2][512];
 	size_t len[2];
@@ -187,6 +190,9 @@ void send_text(struct app *app, enum app_want want, struct slice text);
 /* dialog_gate.c: decisions on gates */
 void gate_dialog_open(struct app *app, enum action action);      /* open the dialog for the selected job */
 void gate_dialog_take(struct app *app, const struct msg_snapshot *msg);
+/* The master has carried out the decision, which changed so many gates, or has refused it. */
+void gate_dialog_done(struct app *app, uint64_t changed);
+void gate_dialog_refused(struct app *app, const char *why);
 bool gate_dialog_edits(const struct app *app);   /* is a text field being edited? Then a paste is text */
 void gate_dialog_key(struct app *app, uint32_t key);
 void gate_dialog_draw(struct app *app, struct pane pane);

@@ -83,6 +83,29 @@ ok 'and approves' until_true 10 job_is "$gate" behind succeeded
 like 'with the reason' "$(titan approvals --all "$gate")" 'looks fine'
 keys 1
 
+back=$(titan -q run -e 'make -> ?ship; make=true; ship="ship it?"')
+until_true 10 sees "APPR +$back"
+keys g 3
+ok 'another gate asks' until_true 10 sees 'ship +APPR'
+keys j p
+until_true 10 sees 'ship it\?'
+keys -l 'mak'
+keys Enter
+keys -l 'too early'
+keys Enter
+until_true 10 sees 'y  push back'
+keys y
+ok 'a push back to an unknown job is refused in the dialog' until_true 10 sees "run $back has no job 'mak'"
+ok 'which has what was typed' until_true 10 sees 'back to> mak'
+keys -l 'e'
+keys Enter
+ok 'and asks again' until_true 10 sees 'y  push back'
+keys y
+pushed_back() { titan approvals --all "$back" | grep -q 'too early'; }
+ok 'the corrected one is carried out' until_true 10 pushed_back
+titan cancel "$back" -y >/dev/null 2>&1
+keys 1
+
 keys C-z
 ok 'Ctrl-Z gives the shell back' until_true 10 sees '[Ss]topped'
 keys 'stty -a | grep -ow -- "-*icanon"' Enter

@@ -109,6 +109,70 @@ TEST gates_are_pushed_back(void)
 	PASS();
 }
 
+/* The master refuses a push back to a wrong job: the dialog opens again with all that was typed. */
+TEST refused_push_back_keeps_what_was_typed(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	struct msg_error refusal = { .code = ERR_NOT_FOUND, .text = slice_str("run 4127 has no job 'encodr'") };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	gate_asks(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "p");
+	gate_answers(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "encodr$too dark$y");
+	refusal.id = fixture.act_id;
+	fixture_give(&fixture, OP_ERROR, &refusal, FIXTURE_NOW);
+	ASSERT_EQ(OVERLAY_GATE, (int)fixture.app->overlay);
+	gate_answers(&fixture, STATE_APPROVAL);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(fixture_has(&grid, "run 4127 has no job 'encodr'"));
+	ASSERT(fixture_has(&grid, "back to> encodr"));
+	ASSERT(fixture_has(&grid, "reason> too dark"));
+	app_key(fixture.app, TUI_KEY_BACKSPACE, FIXTURE_NOW);
+	fixture_press(&fixture, "e$y");
+	ASSERT_EQ(2, fixture.cancel_count);
+	ASSERT_STR_EQ("encode", fixture.act_target);
+	ASSERT_STR_EQ("too dark", fixture.act_text);
+	/* If somebody else has decided meanwhile, there is nothing to type again. */
+	refusal.id = fixture.act_id;
+	fixture_give(&fixture, OP_ERROR, &refusal, FIXTURE_NOW);
+	gate_answers(&fixture, STATE_SUCCEEDED);
+	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
+TEST second_vote_of_one_person_says_why_it_does_not_count(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	struct msg_ok ok = { .count = 1 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 100, 24);
+	gate_asks(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "a");
+	gate_answers(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "$y");
+	ok.id = fixture.act_id;
+	ok.count = 0;
+	fixture_give(&fixture, OP_OK, &ok, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(fixture_has(&grid, "you had already approved qa-approve: each person counts once, and 1 of 2 have approved"));
+	fixture_press(&fixture, "a");
+	gate_answers(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "$y");
+	ok.id = fixture.act_id;
+	ok.count = 1;
+	fixture_give(&fixture, OP_OK, &ok, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT(fixture_has(&grid, "done: qa-approve was approved"));
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 TEST home_says_who_asks(void)
 {
 	uint64_t counts[STATE_COUNT] = { [STATE_APPROVAL] = 2, [STATE_SUCCEEDED] = 1 };
@@ -134,6 +198,8 @@ SUITE(decisions)
 {
 	RUN_TEST(gates_are_decided);
 	RUN_TEST(gates_are_pushed_back);
+	RUN_TEST(refused_push_back_keeps_what_was_typed);
+	RUN_TEST(second_vote_of_one_person_says_why_it_does_not_count);
 	RUN_TEST(home_says_who_asks);
 }
 

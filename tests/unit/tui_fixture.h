@@ -30,6 +30,7 @@ struct fixture {
 	uint64_t query_id;                       /* the latest question about a job */
 	uint64_t older_id, older_cursor;         /* the latest question about older runs */
 	size_t letters_asked;                    /* how often dead letters were asked for; the fixture answers by itself */
+	uint64_t act_id;
 	enum act_verb verb;                      /* the latest act that the dashboard requested, with its texts */
 	char act_text[64], act_target[64], act_digest[16];
 	bool quit;
@@ -73,6 +74,7 @@ static inline void fixture_collect(struct fixture *fixture)
 		if (request.op == OP_ACT) {
 			const struct msg_act *act = &request.msg.act;
 
+			fixture->act_id = act->id;
 			fixture->verb = act->verb;
 			snprintf(fixture->act_text, 64, "%.*s", (int)act->text.len, (const char *)act->text.data);
 			snprintf(fixture->act_target, 64, "%.*s", (int)act->target.len, (const char *)act->target.data);
