@@ -267,6 +267,52 @@ TEST watch_is_told_the_latest_of_each_key(void)
 	PASS();
 }
 
+/* Take all pages of a watch that begins with all keys; returns how many keys it is told, or 0 if it must begin anew. */
+static size_t told_from_the_begin(struct rig *rig)
+{
+	struct msg_values_changed changed = { .more = true };
+	uint64_t began = view_revision(rig->core);
+	const struct slice none = { 0 };
+	size_t count = 0;
+
+	while (changed.more) {
+		uint64_t told = changed.revision;
+
+		changed = (struct msg_values_changed){ 0 };
+		view_values_after(rig->core, 0, none, none, told, began, 2 * LIMIT_VALUE_OPS_MAX, &rig->arena, &changed);
+		count += changed.rows.n;
+		if (changed.compacted)
+			return 0;
+	}
+	return count;
+}
+
+TEST watch_with_several_pages_outlives_what_was_forgotten(void)
+{
+	struct row generation = { .table = TABLE_meta, .meta = { .name = slice_str("generation"), .value = 2 } };
+	struct rig *rig = rig_new();
+	char key[16];
+
+	rig->reload_every = 0;
+	for (int i = 0; i < 300; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		ASSERT(one(rig, VALUES_SET, key, "x", 0));
+	}
+	ASSERT_EQ(300, told_from_the_begin(rig));
+	for (int i = 0; i <= LIMIT_VALUE_DELETED_MAX; i++) {
+		snprintf(key, sizeof(key), "d%d", i);
+		ASSERT(one(rig, VALUES_SET, key, "x", 0) && one(rig, VALUES_DEL, key, NULL, 0));
+	}
+	ASSERT_EQ(300, told_from_the_begin(rig));
+	/* A restore: the keys have revisions of the generation before. */
+	rig_put(rig, &generation);
+	rig_restart(rig);
+	ASSERT(view_revision(rig->core) >> 40 == 1);
+	ASSERT_EQ(300, told_from_the_begin(rig));
+	rig_free(rig);
+	PASS();
+}
+
 /* Random requests against a model of a few keys, with a reload after each turn. */
 TEST random_requests_fit_a_model(void)
 {
@@ -324,7 +370,9 @@ TEST job_has_its_run_and_what_it_was_granted(void)
 	rig_hello(rig, "w", 1);
 	ASSERT(rig_take(rig, &attempt));
 	caller = (struct caller){ attempt.job, attempt.epoch };
+	run.request = slice_str("0123456789abcdef");
 	ASSERT(ask_as(rig, caller, run));
+	run.request.len = 0;
 	ASSERT(ask_as(rig, caller, cluster));
 	op.key = slice_str("c");
 	ASSERT_FALSE(ask_as(rig, caller, cluster));
@@ -336,6 +384,13 @@ TEST job_has_its_run_and_what_it_was_granted(void)
 	ASSERT_FALSE(ask_as(rig, caller, run));
 	ASSERT_FALSE(ask_as(rig, (struct caller){ 0 }, run));
 	ASSERT(rig_error_says(rig, ERR_TERMINAL, "has ended"));
+	/* What was done before the end is answered again. */
+	op.key = slice_str("b/1");
+	run.run = 0;
+	run.request = slice_str("0123456789abcdef");
+	ASSERT(ask_as(rig, caller, run));
+	run.run = number;
+	run.request.len = 0;
 	op = (struct rec_value_op){ .verb = VALUES_GET, .key = slice_str("b/1") };
 	ASSERT(ask_as(rig, (struct caller){ 0 }, run));
 	ASSERT_EQ(VALUE_BYTES, answer.rows.at[0].kind);
@@ -353,6 +408,7 @@ SUITE(values)
 	RUN_TEST(value_ends_over_a_restart);
 	RUN_TEST(limits_hold);
 	RUN_TEST(watch_is_told_the_latest_of_each_key);
+	RUN_TEST(watch_with_several_pages_outlives_what_was_forgotten);
 	RUN_TEST(random_requests_fit_a_model);
 	RUN_TEST(job_has_its_run_and_what_it_was_granted);
 }

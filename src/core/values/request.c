@@ -129,13 +129,15 @@ static enum err request_do(struct core *core, const struct core_input *input, st
 	uint64_t run;
 	enum err err = ask_check(msg, error);
 
-	if (err == ERR_NONE)
-		err = values_allowed(core, input, writes, &definition, &run, &owner, error);
 	if (err != ERR_NONE)
 		return err;
+	/* What was done is answered again also when it couldn't be done any more, as after the end of its run. */
 	known = writes && msg->request.len > 0 ? repeated_find(core, input) : NULL;
 	if (known)
 		return repeated_answer(core, known, input, ret, error);
+	err = values_allowed(core, input, writes, &definition, &run, &owner, error);
+	if (err != ERR_NONE)
+		return err;
 	space = space_find(core, run, definition);
 	if (msg->ops.n == 1 && msg->ops.at[0].verb == VALUES_LIST)
 		keys_list(core, space, &msg->ops.at[0], ret);

@@ -58,11 +58,13 @@ bool view_values_after(const struct core *core, uint64_t run, struct slice defin
 		       uint64_t began, size_t most, struct arena *arena, struct msg_values_changed *ret)
 {
 	const struct value_space *space = space_find(core, run, definition);
+	/* Between its first pages a watch is at old revisions, but knows all deletions up to its begin. */
+	uint64_t known = revision > began ? revision : began;
 	size_t bytes = 0;
 
 	ret->revision = core->revision;
-	if (revision > 0 && (revision >> REVISION_BITS != core->revision >> REVISION_BITS || revision > core->revision ||
-			     (space && revision < space->compacted))) {
+	if (revision > 0 && (known >> REVISION_BITS != core->revision >> REVISION_BITS || revision > core->revision ||
+			     (space && known < space->compacted))) {
 		ret->compacted = true;
 		return true;
 	}

@@ -143,8 +143,8 @@ enum err view_values_watched(struct core *core, const struct caller *caller, con
 bool view_values_owner(const struct core *core, uint64_t run, struct slice *ret_owner);
 /*
  * List the keys that changed after a revision (0: all that exist), in the order of their versions, at most `most`, which is at
- * least 2 * LIMIT_VALUE_OPS_MAX; without those whose deletion is not after `began`. Values point into core. False: nothing
- * to tell but the revision.
+ * least 2 * LIMIT_VALUE_OPS_MAX. `began`: the revision that the watch began after, or, if it began with all keys, the latest one
+ * then; deletions up to it aren't told. Values point into core. False: nothing to tell but the revision.
  */
 bool view_values_after(const struct core *core, uint64_t run, struct slice definition, struct slice prefix, uint64_t revision,
 		       uint64_t began, size_t most, struct arena *arena, struct msg_values_changed *ret);
