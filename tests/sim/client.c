@@ -239,6 +239,8 @@ void client_step(struct sim_world *world)
 		new_graph(world, grows(world));
 		return;
 	}
+	if (world->graph_count == 0)
+		return;
 	pick = world_rand(world, world->graph_count);
 	if (world->scheduling && world_chance(world, 200))
 		person_schedule(world, world->graphs[pick]);

@@ -112,9 +112,27 @@ void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_af
 		else
 			disk_put(disk, &outbox->rows[i]);
 	}
+	disk->restored = false;
 	disk->turn = outbox->turn;
 	disk->hash_after = hash_after;
 	disk->now = now;
+}
+
+void disk_copy(const struct disk *from, struct disk *ret)
+{
+	*ret = (struct disk){ .turn = from->turn, .hash_after = from->hash_after, .now = from->now };
+	for (size_t i = 0; i < from->count; i++)
+		disk_put(ret, &from->order[i]->row);
+}
+
+void disk_raise_generation(struct disk *disk, uint64_t generation)
+{
+	struct row row = { .table = TABLE_meta, .meta = { .name = slice_str("boot") } };
+
+	disk_delete(disk, &row, false);
+	row.meta = (struct row_meta){ .name = slice_str("generation"), .value = (int64_t)generation };
+	disk_put(disk, &row);
+	disk->restored = true;
 }
 
 bool disk_is_buried(const struct disk *disk, uint64_t run)

@@ -7,6 +7,7 @@ sim_sources = \
 	tests/sim/client_place.c \
 	tests/sim/client_schedule.c \
 	tests/sim/client_topic.c \
+	tests/sim/client_values.c \
 	tests/sim/disk.c \
 	tests/sim/faults.c \
 	tests/sim/graph.c \
@@ -56,9 +57,13 @@ sim_sources = \
 	tests/sim/oracle_subrun.c \
 	tests/sim/oracle_sums.c \
 	tests/sim/oracle_times.c \
+	tests/sim/oracle_values.c \
 	tests/sim/planted.h \
 	tests/sim/prune.c \
 	tests/sim/sim.h \
+	tests/sim/values.c \
+	tests/sim/values.h \
+	tests/sim/values_model.c \
 	tests/sim/worker.c \
 	tests/sim/world.c
 

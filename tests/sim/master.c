@@ -3,15 +3,14 @@
  * The simulated master around the core: an inbox, turns, and a store whose commits take time. Nothing is revealed
  * before it is durable. In a crash the transaction under way is written or not, and the turns after it aren't.
  */
-#include "sim.h"
+#include "values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-/* Give a request to the core in the name of a person, and let the oracle see what it produced. */
-static void ask(struct sim_world *world, struct core_input *input, uint64_t principal)
+void sim_master_ask(struct sim_world *world, struct core_input *input, uint64_t principal)
 {
 	const struct outbox *outbox = world->master.deciding;
 	size_t rows = outbox->row_count, frames = outbox->frame_count;
@@ -34,7 +33,7 @@ static struct slice tenant_input(struct sim_world *world, uint32_t tenant)
 		return name;
 	input.set.set = (struct msg_set){ .kind = OBJECT_TENANT, .verb = SET_PUT, .name = name, .weight = tenant,
 					  .number = world->fair ? 0 : tenant + 1, .most = world->crowded ? 9 + 4 * tenant : 0 };
-	ask(world, &input, 1);
+	sim_master_ask(world, &input, 1);
 	world->tenants_set |= 1U << tenant;
 	return name;
 }
@@ -71,7 +70,7 @@ static void schedule_input(struct sim_world *world, const struct event *event)
 	};
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, schedule->digest, 32);
-	ask(world, &input, 1);
+	sim_master_ask(world, &input, 1);
 	buf_free(&spec);
 }
 
@@ -100,7 +99,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	input.submit.context = graph->context;
 	input.submit.tenant = graph->tenant == 0 && graph->stranger && !graph->into ? slice_str("sim") : tenant_input(world, graph->tenant);
 	input.submit.concurrency = group_text(graph, group);
-	ask(world, &input, 1);
+	sim_master_ask(world, &input, 1);
 }
 
 static int row_order(const void *a, const void *b)
@@ -135,7 +134,7 @@ static void reopen_input(struct sim_world *world, struct core_input *input)
 	qsort(rows + 1, count - 1, sizeof(*rows), row_order);
 	input->kind = INPUT_REOPEN;
 	input->reopen = (struct input_reopen){ .act = act, .rows = rows, .row_count = count };
-	ask(world, input, input->reopen.act.principal);
+	sim_master_ask(world, input, input->reopen.act.principal);
 	mem_free(rows);
 }
 
@@ -164,7 +163,7 @@ static void act_input(struct sim_world *world, const struct event *event)
 	if (!live && (message->verb == ACT_RETRY || message->verb == ACT_REQUEUE || message->verb == ACT_DISCARD))
 		reopen_input(world, &input);
 	else
-		ask(world, &input, message->principal ? message->principal : 1);
+		sim_master_ask(world, &input, message->principal ? message->principal : 1);
 }
 
 static bool is_welcome(const struct outbox *outbox, uint64_t conn)
@@ -237,7 +236,7 @@ static void set_input(struct sim_world *world, const struct message *message, st
 	}
 	input->kind = INPUT_SET;
 	input->set = (struct input_set){ .set = set, .principal = 1, .person = slice_str(graph_people[0]) };
-	ask(world, input, 1);
+	sim_master_ask(world, input, 1);
 }
 
 /* Hand the core a result, with what the attempt put out. */
@@ -269,6 +268,8 @@ static void step(struct sim_world *world, const struct event *event)
 		input.kind = INPUT_WORKER_GONE;
 		if (event->who < SIM_WORKERS_MAX)
 			core_step(core, &input);
+		else if (world->values)
+			values_master_gone(world, event->a);
 		return;
 	}
 	input.request = event->message->request;
@@ -284,6 +285,12 @@ static void step(struct sim_world *world, const struct event *event)
 		break;
 	case OP_SET:
 		set_input(world, event->message, &input);
+		break;
+	case OP_VALUES:
+		values_master_ask(world, event);
+		break;
+	case OP_VALUES_WATCH:
+		values_master_watch(world, event);
 		break;
 	case OP_HELLO:
 		hello_input(world, event);
@@ -390,6 +397,9 @@ static struct message *pack(struct sim_world *world, const struct outbox *outbox
 		message->request = first->op == OP_OK ? first->ok.id : first->error.id;
 		message->number = first->op == OP_OK ? first->ok.number : 0;
 		message->code = first->op == OP_ERROR ? (enum err)first->error.code : ERR_NONE;
+	} else if (first->op == OP_VALUED) {
+		oracle_values_revealed(world, first);
+		message->request = first->valued.id;
 	} else if (first->op == OP_CONTEXT) {
 		message->value = first->context.slot;
 		message->context = blob_make(first->context.context);
@@ -399,7 +409,6 @@ static struct message *pack(struct sim_world *world, const struct outbox *outbox
 		message->sent_ns = first->heartbeat.sent_ns;
 		message->ending = first->heartbeat.ending;
 	}
-	(void)world;
 	*at += n;
 	return message;
 }
@@ -415,6 +424,25 @@ static void note_frame(struct sim_world *world, const struct outgoing *frame)
 	else if (frame->op == OP_ERROR)
 		world_note(world, "  to %u: ERROR %.*s", conn, (int)(frame->error.text.len < 100 ? frame->error.text.len : 100),
 			   (const char *)frame->error.text.data);
+}
+
+void turn_free(struct outbox *outbox)
+{
+	struct sim_turn *turn = (struct sim_turn *)outbox;
+
+	for (size_t i = 0; i < SIM_WATCHERS; i++)
+		message_free(turn->pages[i].message);
+	outbox_free(outbox);
+	mem_free(turn);
+}
+
+static void reveal_pages(struct sim_world *world, struct sim_turn *turn)
+{
+	for (size_t i = 0; i < SIM_WATCHERS; i++) {
+		if (turn->pages[i].message)
+			conn_to_peer(world, turn->pages[i].conn, turn->pages[i].message);
+		turn->pages[i].message = NULL;
+	}
 }
 
 static void reveal(struct sim_world *world)
@@ -440,11 +468,11 @@ static void reveal(struct sim_world *world)
 					conn_close(world, conn, false);
 			}
 		}
+		reveal_pages(world, (struct sim_turn *)outbox);
 		core_sweep(master->core, master->commits.durable);
 		if (master->commits.durable % 8 == 0)
 			core_shrink(master->core);       /* freeing memory must not change the core's state */
-		outbox_free(outbox);
-		mem_free(outbox);
+		turn_free(outbox);
 	}
 }
 
@@ -453,7 +481,7 @@ void sim_master_turn(struct sim_world *world)
 	struct sim_master *master = &world->master;
 	struct sim_turn *turn = mem_zalloc(sizeof(*turn));
 	int64_t due_ns = core_next_due(master->core);
-	bool prunes;
+	bool prunes, more;
 
 	master->turn_planned = false;
 	turn->now = master_time(world);
@@ -475,6 +503,7 @@ void sim_master_turn(struct sim_world *world)
 	core_turn_end(master->core);
 	core_check(master->core);
 	oracle_turn(world, &turn->outbox);
+	more = world->values && values_master_flush(world, turn);
 	if (turn->outbox.row_count > 0)          /* the hash is only compared with what is loaded from the disk */
 		turn->hash_after = core_hash(master->core);
 	world->trace = hash_u64(world->trace ^ turn->hash_after);
@@ -487,6 +516,8 @@ void sim_master_turn(struct sim_world *world)
 		begin_commit(world);
 	}
 	reveal(world);
+	if (more)
+		plan_turn(world, 0);
 	if (prunes)
 		plan_turn(world, (int64_t)(1 + world_rand(world, 400)) * MS);
 	if (core_next_due(master->core) != TIME_NEVER)
@@ -556,8 +587,7 @@ void sim_master_crash(struct sim_world *world)
 		struct outbox *outbox = master->commits.first;
 
 		master->commits.first = outbox->next;
-		outbox_free(outbox);
-		mem_free(outbox);
+		turn_free(outbox);
 	}
 	memset(&master->commits, 0, sizeof(master->commits));
 	prune_forget(world);
@@ -647,7 +677,7 @@ void sim_master_boot(struct sim_world *world)
 	struct sim_master *master = &world->master;
 	struct outbox outbox = { 0 };
 
-	if (world->disk.turn)
+	if (world->disk.turn && !world->disk.restored)
 		check_load(world);
 	if (world->disk.turn && world_chance(world, 250))
 		reboot(world);

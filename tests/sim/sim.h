@@ -137,6 +137,7 @@ void graph_free(struct sim_graph *graph);
 #define SIM_TENANTS 3
 #define SIM_GROUPS 3
 #define SIM_LOCKS 3
+#define SIM_WATCHERS 2                   /* number of watchers of values (values.h) */
 #define SIM_OWNERS 2                     /* number of people who take locks */
 extern const char *const graph_lock_names[SIM_LOCKS], *const graph_owner_names[SIM_OWNERS];
 bool graph_names_lock(const struct rec_job_spec *job, unsigned lock, bool *ret_shared);
@@ -201,6 +202,7 @@ struct disk {
 	uint64_t turn;                   /* the latest turn on disk */
 	uint64_t hash_after;             /* hash of the core's state after that turn */
 	struct now now;                  /* the time of the latest turn on disk */
+	bool restored;                   /* put back from a backup, and no turn since */
 };
 
 void disk_apply(struct disk *disk, const struct outbox *outbox, uint64_t hash_after, struct now now);
@@ -208,6 +210,9 @@ const struct row *disk_get(const struct disk *disk, enum row_table table, uint64
 bool disk_is_buried(const struct disk *disk, uint64_t run);
 const struct row *disk_get_text(const struct disk *disk, enum row_table table, struct slice key);
 enum err disk_load(const struct disk *disk, struct core *core, struct error *error);
+void disk_copy(const struct disk *from, struct disk *ret);      /* without pruned rows */
+/* Begin a new generation, as a restore does. */
+void disk_raise_generation(struct disk *disk, uint64_t generation);
 void disk_free(struct disk *disk);
 
 /* ---- messages and events ---- */
@@ -241,6 +246,7 @@ struct message {
 	struct rec_attempt *attempts;            /* of RECALL and ACK: the attempts */
 	struct rec_started *started;
 	struct rec_done *done;
+	struct sim_page *page;                   /* of VALUES_CHANGED */
 	size_t count;
 	uint64_t instance;
 	int64_t sent_ns, lease_ms;
@@ -252,14 +258,15 @@ enum happening {
 	HAPPENS_TO_MASTER, HAPPENS_TO_WORKER, HAPPENS_TO_CLIENT, HAPPENS_GONE,
 	HAPPENS_TURN, HAPPENS_COMMIT, HAPPENS_MASTER_BOOT, HAPPENS_CONNECT, HAPPENS_BEAT, HAPPENS_LEASE_END,
 	HAPPENS_TO_KEEPER, HAPPENS_FROM_KEEPER, HAPPENS_LINK_BOOT, HAPPENS_LINK_BEAT,
-	HAPPENS_PEER_GONE, HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_BOOT, HAPPENS_CLIENT, HAPPENS_FAULT,
+	HAPPENS_PEER_GONE, HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_BOOT, HAPPENS_CLIENT, HAPPENS_FAULT, HAPPENS_VALUES,
 };
 
 struct event {
 	int64_t at_ns;
 	uint64_t order;
 	enum happening what;
-	uint32_t who;                    /* index of the worker; SIM_WORKERS_MAX: the client */
+	/* index of the worker; SIM_WORKERS_MAX: the client; above: one of the peers of values.h */
+	uint32_t who;
 	uint64_t a, b;
 	struct message *message;
 };
@@ -349,6 +356,8 @@ struct sim_turn {
 	struct now now;
 	int64_t decided_ns;              /* when the turn was decided, by the world's own clock */
 	int64_t wall_offset_ms;
+	/* what watchers of values are sent with the turn; conn 0: nothing */
+	struct { uint64_t conn; struct message *message; } pages[SIM_WATCHERS];
 };
 
 struct sim_prune {                       /* rows that the master read and will prune in a later turn */
@@ -494,6 +503,7 @@ struct sim_world {
 	struct sim_act *acts;
 	size_t act_count, act_cap;
 	struct oracle oracle;
+	struct sim_values *values;       /* NULL: nobody uses values */
 	uint64_t features;               /* FEATURE_ bits that the graphs of this schedule may have */
 	bool faults;                     /* true: faults still happen; false: everything must come to rest */
 	bool fair;                       /* all jobs ask for the same, and only their tenants differ */
@@ -559,6 +569,9 @@ void sim_master_crash(struct sim_world *world);
 void sim_master_receive(struct sim_world *world, const struct event *event);
 void sim_master_turn(struct sim_world *world);
 void sim_master_commit_done(struct sim_world *world);
+void turn_free(struct outbox *outbox);                  /* frees the sim_turn that the outbox begins */
+/* Give a request to the core in the name of a person, and let the oracle see what it produced. */
+void sim_master_ask(struct sim_world *world, struct core_input *input, uint64_t principal);
 void sim_master_clock(struct sim_world *world);         /* called when the master's wall clock was set */
 
 /* worker.c */

@@ -3,7 +3,7 @@
  * The virtual clock, the heap of planned events, the network, and the two phases of a schedule: first faults happen,
  * then none do and everything must come to rest.
  */
-#include "sim.h"
+#include "values.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -188,7 +188,7 @@ void conn_close(struct sim_world *world, struct sim_conn *conn, bool silently)
 	int64_t after_ns = conn->last_to_peer_ns - world->now_ns;
 
 	conn->master_open = false;
-	if (conn->peer_open && (!silently || conn->who == SIM_WORKERS_MAX))
+	if (conn->peer_open && (!silently || conn->who >= SIM_WORKERS_MAX))
 		world_plan(world, (after_ns > 0 ? after_ns : 0) + network_delay(world), HAPPENS_PEER_GONE, conn->who)->a = conn->id;
 }
 
@@ -228,7 +228,7 @@ void conn_to_peer(struct sim_world *world, uint64_t conn_id, struct message *mes
 		at = conn->last_to_peer_ns;
 	conn->last_to_peer_ns = at;
 	event = world_plan(world, at - world->now_ns,
-			   conn->who == SIM_WORKERS_MAX ? HAPPENS_TO_CLIENT : HAPPENS_TO_WORKER, conn->who);
+			   conn->who >= SIM_WORKERS_MAX ? HAPPENS_TO_CLIENT : HAPPENS_TO_WORKER, conn->who);
 	event->a = conn_id;
 	event->message = message;
 }
@@ -252,6 +252,7 @@ void message_free(struct message *message)
 	mem_free(message->attempts);
 	mem_free(message->started);
 	mem_free(message->done);
+	mem_free(message->page);
 	mem_free(message);
 }
 
@@ -273,11 +274,13 @@ static bool postponed(struct sim_world *world, struct event *event, int64_t unti
 static void to_peer(struct sim_world *world, struct event *event)
 {
 	struct sim_conn *conn = map_get(&world->conns, event->a);
-	struct sim_worker *worker = &world->workers[event->who];
+	struct sim_worker *worker = event->who < SIM_WORKERS_MAX ? &world->workers[event->who] : NULL;
 
 	if (!conn || !conn->peer_open)
 		return;
-	if (event->what == HAPPENS_TO_CLIENT)
+	if (event->who > SIM_WORKERS_MAX)
+		values_receive(world, event->who - SIM_WORKERS_MAX - 1, event->message);
+	else if (event->what == HAPPENS_TO_CLIENT)
 		client_receive(world, event->message);
 	else if (worker->conn == conn && worker->link.up && !postponed(world, event, worker->link.paused_until_ns))
 		link_receive(world, worker, event);
@@ -370,6 +373,9 @@ static void happen(struct sim_world *world, struct event *event)
 	case HAPPENS_CLIENT:
 		client_step(world);
 		break;
+	case HAPPENS_VALUES:
+		values_step_peer(world, event->who);
+		break;
 	case HAPPENS_FAULT:
 		fault_happens(world, event->a);
 	}
@@ -415,6 +421,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 		world->oracle.tenants[i].weight = 1;
 	world->graph_target = 1 + world_rand(world, world_chance(world, 500) ? 6 : 14);
 	world->client_steps = 4 * world->graph_target + world_rand(world, world_chance(world, 300) ? 200 : 30);
+	values_begin(world);
 	sim_master_boot(world);
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		world->workers[i].index = i;
@@ -444,7 +451,7 @@ static bool world_at_rest(const struct sim_world *world)
 		if (!graph->invalid && (graph->run || !graph->into) && (!row || row->run.ended_ms == 0))
 			return false;
 	}
-	return !prune_left(world);
+	return values_at_rest(world) && !prune_left(world);
 }
 
 /* Note in the story what keeps the world from coming to rest. */
@@ -453,6 +460,8 @@ static void tell_unrest(struct sim_world *world)
 	if (!client_at_rest(world) || !world->master.up || world->master.commits.first || !oracle_schedules_gone(world))
 		world_note(world, "client at rest %d, master up %d, turns under way %d, schedules gone %d", client_at_rest(world),
 			   world->master.up, world->master.commits.first != NULL, oracle_schedules_gone(world));
+	if (!values_at_rest(world))
+		values_tell_unrest(world);
 	for (uint32_t i = 0; i < world->worker_count; i++)
 		if (!sim_worker_at_rest(&world->workers[i]))
 			world_note(world, "%s isn't at rest", world->workers[i].name);
@@ -482,7 +491,7 @@ static void world_live(struct sim_world *world)
 
 	while (world_next(world, &event)) {
 		world->now_ns = event.at_ns;
-		if (world->faults && (world->now_ns > calm_ns || (!until_then && client_at_rest(world)))) {
+		if (world->faults && (world->now_ns > calm_ns || (!until_then && client_at_rest(world) && values_asked_all(world)))) {
 			world->faults = false;
 			world->calm_ns = world->now_ns;
 			world->wall_offset_ms = 0;
@@ -541,8 +550,7 @@ void world_free(struct sim_world *world)
 		struct outbox *outbox = world->master.commits.first;
 
 		world->master.commits.first = outbox->next;
-		outbox_free(outbox);
-		mem_free(outbox);
+		turn_free(outbox);
 	}
 	mem_free(world->master.committing);
 	prune_forget(world);
@@ -552,6 +560,7 @@ void world_free(struct sim_world *world)
 		mem_free(value);
 	map_free(&world->conns);
 	oracle_free(&world->oracle);
+	values_end(world);
 	disk_free(&world->disk);
 	for (size_t i = 0; i < world->act_count; i++) {
 		mem_free(world->acts[i].rounds);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/planted.h"
 #include "base/text.h"
 #include "core/rows/durable.h"
 #include "core/time/time.h"
@@ -148,7 +149,7 @@ static bool forget_unborn(struct core *core)
  */
 void values_resume(struct core *core)
 {
-	uint64_t floor = (core->generation > 0 ? core->generation - 1 : 0) << REVISION_BITS;
+	uint64_t floor = (core->generation > 0 && !PLANTED(value_revisions_repeat) ? core->generation - 1 : 0) << REVISION_BITS;
 	size_t cursor = 0;
 	struct slice id;
 	void *at;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What watches of values ask: the keys that changed after a revision, in the order of their versions. */
+#include "base/planted.h"
 #include "core/values/internal.h"
 #include "core/time/time.h"
 #include "core/view/view.h"
@@ -75,7 +76,7 @@ bool view_values_after(const struct core *core, uint64_t run, struct slice defin
 		/* All keys of one revision belong to one page: a watch that continues begins after a whole revision. */
 		bool split = ret->rows.n > 0 && ret->rows.at[ret->rows.n - 1].version != value->version;
 
-		if (!is_meant(value, prefix) || (value->kind == VALUE_NONE && value->version <= began))
+		if (!is_meant(value, prefix) || (value->kind == VALUE_NONE && (value->version <= began || PLANTED(value_watch_without_deletions))))
 			continue;
 		if (ret->rows.n == most || (split && (bytes > PAGE_BYTES || ret->rows.n + LIMIT_VALUE_OPS_MAX > most))) {
 			ret->more = true;
