@@ -80,7 +80,8 @@ enum verdict {
 	X(LOST, "lost", "its worker was lost") \
 	X(EXIT_UNKNOWN, "exit_unknown", "its process is gone, and nobody saw how it ended") \
 	X(REFUSED, "refused", "the worker lacked something to start it; the code is an errno") \
-	X(BAD_OUTPUT, "bad_output", "it exited with 0, and an output is wrong; the code is the line of TITAN_OUTPUT, or 0")
+	X(BAD_OUTPUT, "bad_output", "it exited with 0, and an output is wrong; the code is the line of TITAN_OUTPUT, or 0") \
+	X(NO_DIR, "no_dir", "it couldn't be started in the job's working directory; the code is an errno")
 
 enum outcome {
 #define X(NAME, name, text) OUTCOME_##NAME,
@@ -88,6 +89,12 @@ enum outcome {
 #undef X
 	OUTCOME_COUNT
 };
+
+/* Did the job fail because its process couldn't be started? */
+static inline bool outcome_is_no_start(uint64_t outcome)
+{
+	return outcome == OUTCOME_SPAWN || outcome == OUTCOME_NO_DIR;
+}
 
 struct u64_list {
 	uint64_t *at;

@@ -34,6 +34,12 @@ static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 		snprintf(out, size, "can't start: %s  ", text ? text : "unknown error");
 		break;
 	}
+	case OUTCOME_NO_DIR: {
+		const char *text = strerrordesc_np((int)job->code);
+
+		snprintf(out, size, "can't start in its directory: %s  ", text ? text : "unknown error");
+		break;
+	}
 	case OUTCOME_LOST:
 		snprintf(out, size, "worker lost  ");
 		break;

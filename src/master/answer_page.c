@@ -92,7 +92,7 @@ static size_t job_bytes(const struct rec_job_row *row)
 {
 	const struct slice texts[] = {
 		row->name, row->worker, row->command, row->gate_message, row->when, row->needs_text, row->loop_until,
-		row->pushback, row->why, row->digest,
+		row->pushback, row->why, row->digest, row->dir,
 	};
 	const struct slice_list lists[] = {
 		row->unblocks, row->will, row->gate_from, row->gate_shown, row->approvers, row->labels, row->asks, row->placing, row->concurrency,

@@ -248,19 +248,23 @@ static bool disk_has_room(const struct keeper *keeper)
 
 bool attempt_lacks(int fault)
 {
+	fault &= ~FAULT_DIR;
 	return fault == EMFILE || fault == ENFILE || fault == ENOSPC || fault == EDQUOT || fault == EAGAIN ||
 	       fault == ENOMEM;
 }
 
 void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack)
 {
+	enum outcome outcome = lack ? OUTCOME_REFUSED : fault & FAULT_DIR ? OUTCOME_NO_DIR : OUTCOME_SPAWN;
+
+	fault &= ~FAULT_DIR;
 	attempt->wall_ms = 0;
 	/* Log one line for a series of refused starts; more would say the same. */
 	if (lack && (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS)) {
 		log_warn_limited("job %" PRIu64 " can't be started on this worker: %s; the job goes back to the queue", attempt->job, strerror(fault));
 		keeper->refused_ns = keeper->now_ns;
 	}
-	attempt_ended(keeper, attempt, lack ? OUTCOME_REFUSED : OUTCOME_SPAWN, (uint64_t)fault);
+	attempt_ended(keeper, attempt, outcome, (uint64_t)fault);
 }
 
 static void start(struct keeper *keeper, struct attempt *attempt)

@@ -128,6 +128,18 @@ static long become_user(const struct child *child)
 	return result >= 0 && parent_has_died(child) ? -ESRCH : result;
 }
 
+/* Change to the working directory. A fault of the one that the request names is marked. */
+__attribute__((no_sanitize("address", "undefined")))
+static long enter_dir(const struct spawn_request *request)
+{
+	long result;
+
+	if (!request->dir)
+		return call(SYS_fchdir, request->dir_fd, 0, 0, 0);
+	result = call(SYS_chdir, (long)request->dir, 0, 0, 0);
+	return result < 0 ? -(-result | FAULT_DIR) : 0;
+}
+
 __attribute__((no_sanitize("address", "undefined")))
 static long prepare(const struct child *child)
 {
@@ -145,8 +157,7 @@ static long prepare(const struct child *child)
 	if (result >= 0)
 		result = become_user(child);
 	if (result >= 0)
-		result = request->dir ? call(SYS_chdir, (long)request->dir, 0, 0, 0) :
-					call(SYS_fchdir, request->dir_fd, 0, 0, 0);
+		result = enter_dir(request);
 	if (result >= 0)
 		result = call(SYS_close_range, 3, ~0u, 0, 0);
 	if (result >= 0)

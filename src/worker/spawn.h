@@ -13,6 +13,9 @@
 #include "base/buf.h"
 #include "worker/job_user.h"
 
+/* Added to the errno of a start that failed at the working directory that the request names. */
+#define FAULT_DIR 0x10000
+
 struct spawn_request {
 	/* The arguments, with a free place before argv[0] for the shell of a script without interpreter line. */
 	char **argv;

@@ -19,7 +19,7 @@ struct child {
 	char (*paths)[PATH_MAX];         /* files to exec, tried in order */
 	size_t path_count;
 	pid_t parent_pid;                /* the parent's pid, as the child sees it */
-	int fault;
+	int fault;                       /* an errno; with FAULT_DIR: of the working directory */
 	bool tried;                      /* the exec may have happened, if the process was killed */
 };
 

@@ -30,11 +30,17 @@ like 'and the dashboard' "$(titan dash --view dag --dump-screen - --size 120x30 
 	'pub .*SKIP +because of enc\[0\], as fetch failed'
 
 out=$(titan run -f -e 'away=true' --dir "$test_dir/nowhere")
-like 'what the system said of a start comes in words' "$out" 'away FAIL not started: No such file or directory'
+like 'a working directory that is missing is the reason' "$out" "away FAIL not started: the working directory isn't there"
 
 exits 'a job in full' 0 titan --json show last/away
 is 'has its priority' "$(printf '%s' "$out" | jq '.[0].priority')" 50
 is 'and how often its worker was lost' "$(printf '%s' "$out" | jq '.[0].crashes')" 0
+is 'and why it was not started' "$(printf '%s' "$out" | jq -r '.[0].spawn_error')" 'No such file or directory'
+
+out=$(titan run -w -e "named=true dir=$test_dir/nowhere" 2>&1)
+like 'a job that names the directory tells its name' "$out" "named FAIL.* not started: the working directory $test_dir/nowhere isn't there"
+exits 'the reason is that of explain' 0 titan explain last/named
+like 'too' "$out" "the working directory $test_dir/nowhere isn't there"
 
 if [ -c /dev/full ]; then
 	exits 'a number that nobody can read' 71 sh -c '"$1" run -e lone=true >/dev/full' sh "$TITAN"

@@ -71,7 +71,15 @@ TEST outcome_of_a_start_that_failed_names_the_program(void)
 {
 	ASSERT_STR_EQ("not started: No such file or directory", outcome_of(OUTCOME_SPAWN, ENOENT));
 	jobs[0].command = slice_str("make -j all");
-	ASSERT_STR_EQ("not started: Permission denied: make, or the working directory of the job", outcome_of(OUTCOME_SPAWN, EACCES));
+	ASSERT_STR_EQ("not started: Permission denied: make", outcome_of(OUTCOME_SPAWN, EACCES));
+	PASS();
+}
+
+TEST outcome_names_the_directory_if_the_job_does(void)
+{
+	ASSERT_STR_EQ("not started: the working directory isn't there", outcome_of(OUTCOME_NO_DIR, ENOENT));
+	jobs[0].dir = slice_str("/srv/away");
+	ASSERT_STR_EQ("not started: the working directory /srv/away can't be entered: Not a directory", outcome_of(OUTCOME_NO_DIR, ENOTDIR));
 	PASS();
 }
 
@@ -369,6 +377,7 @@ SUITE(cli_words)
 	SET_SETUP(setup_cb, NULL);
 	RUN_TEST(outcome_says_how_the_latest_attempt_ended);
 	RUN_TEST(outcome_of_a_start_that_failed_names_the_program);
+	RUN_TEST(outcome_names_the_directory_if_the_job_does);
 	RUN_TEST(outcome_of_a_sub_run_is_that_of_its_run);
 	RUN_TEST(outcome_of_an_attempt_before_isnt_told_while_a_job_runs);
 	RUN_TEST(cause_of_a_skipped_job_is_its_need_and_where_that_began);

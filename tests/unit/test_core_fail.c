@@ -107,7 +107,7 @@ TEST only_listed_ends_are_retried(void)
 	} cases[] = {
 		{ 0, OUTCOME_EXIT, 1, true }, { 0, OUTCOME_SIGNAL, 9, true }, { 0, OUTCOME_SPAWN, 2, true },
 		{ RETRY_ON_SIGNAL, OUTCOME_EXIT, 1, false }, { RETRY_ON_SIGNAL, OUTCOME_SIGNAL, 9, true },
-		{ RETRY_ON_EXIT, OUTCOME_SPAWN, 2, false }, { RETRY_ON_TIMEOUT, OUTCOME_EXIT, 1, false },
+		{ 0, OUTCOME_NO_DIR, 2, true }, { RETRY_ON_EXIT, OUTCOME_NO_DIR, 2, false }, { RETRY_ON_EXIT, OUTCOME_SPAWN, 2, false }, { RETRY_ON_TIMEOUT, OUTCOME_EXIT, 1, false },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -119,7 +119,7 @@ TEST only_listed_ends_are_retried(void)
 		fail_once(cases[i].outcome, cases[i].code);
 		ASSERT_EQ(cases[i].again, waits("j") >= 0);
 		if (!cases[i].again)
-			ASSERT_EQ(cases[i].outcome == OUTCOME_SPAWN ? DEAD_SPAWN_FAILED : DEAD_NOT_RETRIED,
+			ASSERT_EQ(outcome_is_no_start(cases[i].outcome) ? DEAD_SPAWN_FAILED : DEAD_NOT_RETRIED,
 				  letter_of("j")->reason);
 		rig_free(rig);
 	}

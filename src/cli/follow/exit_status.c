@@ -32,13 +32,13 @@ int first_exit_code(const struct rec_job_row *jobs, size_t job_count)
 
 	for (size_t i = 0; i < job_count; i++)
 		if (jobs[i].state == STATE_FAILED && !jobs[i].forgiven &&
-		    (jobs[i].outcome == OUTCOME_EXIT || jobs[i].outcome == OUTCOME_SIGNAL || jobs[i].outcome == OUTCOME_SPAWN) &&
+		    (jobs[i].outcome == OUTCOME_EXIT || jobs[i].outcome == OUTCOME_SIGNAL || outcome_is_no_start(jobs[i].outcome)) &&
 		    (first == NULL || jobs[i].ended_ms < first->ended_ms))
 			first = &jobs[i];
 	if (first == NULL || first->code == 0 || first->code > 255)
 		return 0;
-	if (first->outcome == OUTCOME_SPAWN)
-		return first->code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_STARTED;
+	if (outcome_is_no_start(first->outcome))
+		return first->outcome == OUTCOME_SPAWN && first->code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_STARTED;
 	return first->outcome == OUTCOME_SIGNAL ? 128 + (int)(first->code & 127) : (int)first->code;
 }
 

@@ -60,6 +60,7 @@ static void take(struct failures *failures, const struct rec_job_row *row)
 		.run = row->run, .job = row->job, .epoch = row->epoch, .state = row->state, .outcome = row->outcome,
 		.code = row->code, .started_ms = row->started_ms, .ended_ms = row->ended_ms, .out_bytes = row->out_bytes,
 		.name = arena_copy(failures->arena, row->name), .worker = arena_copy(failures->arena, row->worker),
+		.dir = arena_copy(failures->arena, row->dir),
 	};
 }
 

@@ -114,6 +114,10 @@ static void add_outcome(struct follow *follow, const struct rec_job_row *row)
 	case OUTCOME_SPAWN:
 		buf_addf(out, " not started: %s", strerror((int)row->code));
 		break;
+	case OUTCOME_NO_DIR:
+		buf_add_byte(out, ' ');
+		no_dir_add(row, out);
+		break;
 	default:
 		buf_addf(out, " %s", row->outcome < OUTCOME_COUNT ? outcome_name((enum outcome)row->outcome) : "?");
 	}

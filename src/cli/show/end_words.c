@@ -11,7 +11,7 @@
  */
 static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 {
-	bool ran = job->outcome == OUTCOME_EXIT || job->outcome == OUTCOME_SIGNAL || job->outcome == OUTCOME_SPAWN;
+	bool ran = job->outcome == OUTCOME_EXIT || job->outcome == OUTCOME_SIGNAL || outcome_is_no_start(job->outcome);
 
 	if (state == STATE_TIMED_OUT && job->tries == 0)
 		return "the job ran out of time before it started";

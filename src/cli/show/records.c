@@ -102,11 +102,12 @@ void records_texts_as(struct records *records, struct slice_list texts, struct s
 
 void records_end(struct records *records, uint64_t outcome, uint64_t code)
 {
-	const char *why = outcome == OUTCOME_SPAWN && code <= INT32_MAX ? strerrordesc_np((int)code) : NULL;
+	bool no_start = outcome_is_no_start(outcome);
+	const char *why = no_start && code <= INT32_MAX ? strerrordesc_np((int)code) : NULL;
 
 	outcome == OUTCOME_EXIT ? records_number(records, code) : records_none(records);
 	outcome == OUTCOME_SIGNAL ? records_number(records, code) : records_none(records);
-	records_text(records, slice_str(outcome == OUTCOME_SPAWN && !why ? "unknown error" : why));
+	records_text(records, slice_str(no_start && !why ? "unknown error" : why));
 }
 
 void records_settings(struct records *records, const struct rec_job_settings *settings)

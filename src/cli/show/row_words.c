@@ -2,6 +2,7 @@
 /* Words for rows of runs and jobs. Numbers from the protocol are checked before they are used as table indices. */
 #include "cli/show/row_words.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -134,24 +135,37 @@ struct slice job_stop_text(const struct rec_job_row *job)
 	return slice_str(said ? event_names[job->stop_cause] : NULL);
 }
 
-/*
- * Text for a job whose start failed. The errno doesn't tell whether the command or its directory is missing, so both
- * are named; if the command isn't known, only the errno is shown.
- */
+/* Text for a job whose start failed: the reason, and the program if the row has the command. */
 static struct slice spawn_text(const struct rec_job_row *job, struct arena *arena)
 {
-	struct buf text = { 0 };
-	struct slice copy;
+	const char *why = strerror((int)job->code);
 	size_t len = 0;
 
 	while (len < job->command.len && job->command.data[len] > ' ')
 		len++;
-	buf_addf(&text, "not started: %s", strerror((int)job->code));
-	if (len > 0) {
-		buf_add_str(&text, ": ");
-		buf_add(&text, job->command.data, len);
-		buf_add_str(&text, ", or the working directory of the job");
+	return len > 0 ? arena_printf(arena, "not started: %s: %.*s", why, (int)len, (const char *)job->command.data) :
+			 arena_printf(arena, "not started: %s", why);
+}
+
+void no_dir_add(const struct rec_job_row *job, struct buf *out)
+{
+	buf_add_str(out, "not started: the working directory ");
+	if (job->dir.len > 0) {
+		buf_add_slice(out, job->dir);
+		buf_add_byte(out, ' ');
 	}
+	if (job->code == ENOENT)
+		buf_add_str(out, "isn't there");
+	else
+		buf_addf(out, "can't be entered: %s", strerror((int)job->code));
+}
+
+static struct slice no_dir_text(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	no_dir_add(job, &text);
 	copy = arena_copy(arena, buf_slice(&text));
 	buf_free(&text);
 	return copy;
@@ -174,6 +188,8 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 					      : arena_printf(arena, "signal %" PRIu64, job->code);
 	case OUTCOME_SPAWN:
 		return spawn_text(job, arena);
+	case OUTCOME_NO_DIR:
+		return no_dir_text(job, arena);
 	case OUTCOME_BAD_OUTPUT:
 		return job->code > 0 ? arena_printf(arena, "bad output, line %" PRIu64, job->code) : slice_str("bad output");
 	default:

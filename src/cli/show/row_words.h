@@ -33,6 +33,8 @@ int64_t job_span_ms(const struct rec_job_row *job, int64_t now_ms);
 struct slice job_stop_text(const struct rec_job_row *job); /* the time limit that ended the job, in words; or empty */
 /* How the latest attempt ended: "exit 1", "signal 9", "lost"; empty: it hasn't ended. */
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena);
+/* Add the text of OUTCOME_NO_DIR. The row has the directory's name only if the job itself names it. */
+void no_dir_add(const struct rec_job_row *job, struct buf *out);
 
 /* How and why a job ended, in words, because its state often says too little (end_words.c). */
 struct slice job_end_text(const struct rec_job_row *job, struct arena *arena);

@@ -228,6 +228,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 		break;
 	case OUTCOME_SIGNAL:
 	case OUTCOME_SPAWN:
+	case OUTCOME_NO_DIR:
 	case OUTCOME_BAD_OUTPUT:
 		attempt_failed(core, job);
 		break;
@@ -277,7 +278,7 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 		to = STATE_READY;
 	} else if (done->outcome == OUTCOME_EXIT && done->code == 0) {
 		to = STATE_SUCCEEDED;
-	} else if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && done->outcome != OUTCOME_SPAWN &&
+	} else if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && !outcome_is_no_start(done->outcome) &&
 		   done->outcome != OUTCOME_BAD_OUTPUT) {
 		return;
 	}

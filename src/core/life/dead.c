@@ -71,7 +71,7 @@ static enum dead_reason reason_of(const struct job *job, enum job_event event, c
 	case EVENT_DISCARDED:
 		return DEAD_RESULT_DISCARDED;
 	case EVENT_ENOUGH:
-		return job->outcome == OUTCOME_SPAWN ? DEAD_SPAWN_FAILED : DEAD_LOOP_MAX;
+		return outcome_is_no_start(job->outcome) ? DEAD_SPAWN_FAILED : DEAD_LOOP_MAX;
 	default:
 		return failed_reason(job, spec);
 	}

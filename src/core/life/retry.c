@@ -29,6 +29,7 @@ uint64_t retry_cause(enum outcome outcome)
 	case OUTCOME_SIGNAL:
 		return RETRY_ON_SIGNAL;
 	case OUTCOME_SPAWN:
+	case OUTCOME_NO_DIR:
 		return RETRY_ON_SPAWN;
 	default:
 		return 0;

@@ -467,6 +467,8 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->triggers = spec->triggers;
 		row->needs_text = spec->needs_text;
 		row->labels = spec->labels;
+		if (row->outcome == OUTCOME_NO_DIR)
+			row->dir = spec->dir;
 		view_settings(spec, arena, row);
 	}
 	if (detail >= VIEW_FULL) {
