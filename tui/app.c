@@ -13,7 +13,6 @@
 #include "tui/views.h"
 
 #define LOOK_AFTER_MS 150 /* a run selected for this long has its jobs shown beside the list */
-#define LOG_AGAIN_MS 1000
 #define LETTERS_AGAIN_MS 1000            /* dead letters are asked for at most this often, */
 #define LETTERS_MANY_MS 30000            /* and this often if there are many */
 #define LETTERS_MANY 1000
@@ -70,15 +69,14 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->letters_ms = now_ms;
 	app->model.letters_stale = true;
 	app->model.runs_open = app->model.graph_open = false;
-	app->log.asked = false;
+	log_forget_requests(&app->log);
 	if (app->notice_bad)
 		app->notice[0] = '\0';           /* the notice is an error about the lost connection, which is back */
 	app->request_first = app->request_count; /* unsent requests were meant for the old connection */
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
 		send_look(app, app->model.graph.run);
-	if (app->view == VIEW_LOG)
-		send_log_read(app);
+	log_ask(app, now_ms);
 	follow_letters(app, now_ms);
 	model_tick(&app->model, now_ms);
 	app->dirty = true;
@@ -147,8 +145,10 @@ static void take_error(struct app *app, const struct msg_error *msg)
 	next[0] = '\0';
 	if (msg->next.len < sizeof next)  /* leave out a command that doesn't fit: a part of it would be useless */
 		model_plain(msg->next, next, sizeof next);
-	if (msg->id != 0 && msg->id == app->log.request)
-		app->log.asked = false, app->log.ended = true;
+	if (msg->id != 0 && msg->id == app->log.request && app->log.reading != LOG_READ_NONE)
+		log_refused(app);
+	if (msg->id != 0 && msg->id == app->log.tries_id)
+		app->log.tries_id = 0;
 	if (msg->id != 0 && msg->id == app->gate.request && app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
 	if (msg->id != 0 && msg->id == app->gate.sent)
@@ -208,6 +208,10 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 	}
 	if (op == OP_SNAPSHOT && take_page(app, msg, now_ms))
 		return;
+	if (op == OP_SNAPSHOT && app->log.tries_id != 0 && ((const struct msg_snapshot *)msg)->id == app->log.tries_id) {
+		log_take_tries(app, msg);
+		return;
+	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
 		/* the screen is frozen: drop the message; its data is asked for again afterwards */
 		app->frozen_count++;
@@ -259,6 +263,7 @@ enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t
 	runs_choose(app);
 	follow_selection(app, now_ms);
 	follow_letters(app, now_ms);
+	log_ask(app, now_ms);
 	app->dirty = true;
 	return ERR_NONE;
 }
@@ -270,12 +275,10 @@ void app_tick(struct app *app, int64_t now_ms)
 	model_tick(&app->model, now_ms);
 	follow_selection(app, now_ms);
 	follow_letters(app, now_ms);
-	if (app->view == VIEW_LOG && app->link == LINK_LIVE && !app->log.asked && log_grows(app) &&
-	    now_ms >= app->log.asked_ms + LOG_AGAIN_MS) {
-		app->log.asked_ms = now_ms;
-		send_log_read(app);
-	}
-	app->dirty = true;
+	log_ask(app, now_ms);
+	/* A log that is read again and again changes the picture only when output comes. */
+	app->dirty |= now_ms / 1000 != app->ticked_ms / 1000;
+	app->ticked_ms = now_ms;
 }
 
 bool app_dirty(const struct app *app)
@@ -294,7 +297,7 @@ bool app_loaded(const struct app *app)
 		return false;
 	if (app->older_id != 0 || app->letters_id != 0)
 		return false;
-	return !app->log.asked;
+	return log_is_loaded(app);
 }
 
 int64_t app_wait_ms(const struct app *app, int64_t now_ms)
@@ -305,8 +308,10 @@ int64_t app_wait_ms(const struct app *app, int64_t now_ms)
 
 	if (app->frozen)
 		return -1;
-	if (moves || (app->view == VIEW_LOG && log_grows(app)))
+	if (moves)
 		wait = second;
+	if (log_wait_ms(app, now_ms) >= 0 && log_wait_ms(app, now_ms) < wait)
+		wait = log_wait_ms(app, now_ms);
 	if (app->look_run != app->model.graph.run && app->look_ms > now_ms && app->look_ms - now_ms < wait)
 		wait = app->look_ms - now_ms;
 	if (app->model.letters_stale && app->view == VIEW_HOME && app->letters_ms > now_ms && app->letters_ms - now_ms < wait)
@@ -347,10 +352,15 @@ size_t move_in(size_t at, size_t count, size_t page, enum action action)
 	}
 }
 
-bool name_matches(const struct app *app, struct slice name)
+bool text_has(struct slice text, struct slice part)
 {
-	for (size_t i = 0; app->find_len > 0 && i + app->find_len <= name.len; i++)
-		if (strncasecmp((const char *)name.data + i, app->find, app->find_len) == 0)
+	for (size_t i = 0; part.len > 0 && i + part.len <= text.len; i++)
+		if (strncasecmp((const char *)text.data + i, (const char *)part.data, part.len) == 0)
 			return true;
 	return false;
+}
+
+bool name_matches(const struct app *app, struct slice name)
+{
+	return text_has(name, slice_make(app->find, app->find_len));
 }

@@ -39,6 +39,7 @@ static void go_back(struct app *app)
 {
 	if (app->find_len > 0) {
 		app->find_len = 0;
+		log_search_free(&app->log.search);
 		return;
 	}
 	if (app->view == VIEW_DAG ? app->dag.failures_only : app->runs_failures_only) {
@@ -293,6 +294,33 @@ static void move(struct app *app, enum action action)
 		runs_move(app, action);
 }
 
+/* Actions of some views, which change what is shown. */
+static void look(struct app *app, enum action action)
+{
+	switch (action) {
+	case ACTION_OPEN:
+	case ACTION_LOG:
+		open_selected(app, action == ACTION_LOG);
+		break;
+	case ACTION_TRY_BEFORE:
+	case ACTION_TRY_AFTER:
+		log_move_try(app, action == ACTION_TRY_AFTER ? 1 : -1);
+		break;
+	case ACTION_FAILURES:
+		if (app->view == VIEW_DAG)
+			app->dag.failures_only = !app->dag.failures_only;
+		else
+			app->runs_failures_only = !app->runs_failures_only;
+		break;
+	case ACTION_FOLD:
+		dag_fold(app);
+		break;
+	default:
+		move(app, action);
+		break;
+	}
+}
+
 static void act(struct app *app, enum action action, int64_t now_ms)
 {
 	static const enum view views[] = {
@@ -314,10 +342,6 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_BACK:
 		go_back(app);
 		break;
-	case ACTION_OPEN:
-	case ACTION_LOG:
-		open_selected(app, action == ACTION_LOG);
-		break;
 	case ACTION_FIND:
 		app->overlay = OVERLAY_FIND;
 		app->find_len = 0;
@@ -325,15 +349,6 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_NEXT:
 	case ACTION_PREVIOUS:
 		find_next(app, action == ACTION_NEXT ? 1 : -1);
-		break;
-	case ACTION_FAILURES:
-		if (app->view == VIEW_DAG)
-			app->dag.failures_only = !app->dag.failures_only;
-		else
-			app->runs_failures_only = !app->runs_failures_only;
-		break;
-	case ACTION_FOLD:
-		dag_fold(app);
 		break;
 	case ACTION_FREEZE:
 		freeze(app, now_ms);
@@ -360,7 +375,7 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		send_want(app, action == ACTION_QUIT ? APP_QUIT : action == ACTION_SUSPEND ? APP_SUSPEND : APP_REDRAW);
 		break;
 	default:
-		move(app, action);
+		look(app, action);
 		break;
 	}
 }

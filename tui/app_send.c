@@ -137,15 +137,22 @@ uint64_t send_query_job(struct app *app, uint64_t run, struct slice job)
 	return id;
 }
 
-void send_log_read(struct app *app)
+uint64_t send_query_tries(struct app *app, uint64_t run, uint64_t job)
+{
+	struct app_request *request = add(app, APP_SEND);
+
+	request->op = OP_QUERY;
+	request->msg.query = (struct msg_query){ .id = app->next_id++, .what = QUERY_TRIES, .run = run, .cursor = job };
+	return request->msg.query.id;
+}
+
+void send_log_read(struct app *app, uint64_t offset, uint64_t back)
 {
 	struct app_request *request = add(app, APP_SEND);
 	struct log_view *log = &app->log;
 
 	log->request = app->next_id++;
-	log->asked = true;
 	request->op = OP_LOG_READ;
 	request->msg.log_read = (struct msg_log_read){ .id = log->request, .run = log->run, .job = log->job,
-		.epoch = log->epoch, .offset = log->begun ? log->offset : UINT64_MAX,
-		.back = log->begun ? 0 : LOG_KEEP_BYTES, .newest = log->newest };
+		.epoch = log->epoch, .offset = offset, .back = back, .newest = log->newest };
 }

@@ -18,11 +18,17 @@ tui_sources = \
 	tui/keys.h \
 	tui/lanes.c \
 	tui/lanes.h \
+	tui/log_read.c \
+	tui/log_search.c \
+	tui/log_tries.c \
+	tui/log_window.c \
+	tui/log_window.h \
 	tui/model.c \
 	tui/model.h \
 	tui/model_internal.h \
 	tui/model_letters.c \
 	tui/model_rows.c \
+	tui/program_text.c \
 	tui/screen.c \
 	tui/screen.h \
 	tui/theme.c \

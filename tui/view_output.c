@@ -18,7 +18,7 @@
 void output_free(struct output_view *output)
 {
 	for (size_t i = 0; i < output->count; i++)
-		mem_free(output->lines[(output->first + i) % LOG_KEEP_LINES].text);
+		mem_free(output->lines[(output->first + i) % OUTPUT_KEEP_LINES].text);
 	mem_free(output->lines);
 	buf_free(&output->partial);
 	*output = (struct output_view){ 0 };
@@ -33,7 +33,7 @@ void app_output_begin(struct app *app, struct slice command)
 	text_escape(&title, command, TEXT_KEEP_NONE);
 	snprintf(output->title, sizeof(output->title), "%s", buf_cstr(&title));
 	buf_free(&title);
-	output->lines = mem_array(LOG_KEEP_LINES, sizeof(*output->lines));
+	output->lines = mem_array(OUTPUT_KEEP_LINES, sizeof(*output->lines));
 	output->running = output->follow = true;
 	app->overlay = OVERLAY_OUTPUT;
 	app->dirty = true;
@@ -41,11 +41,11 @@ void app_output_begin(struct app *app, struct slice command)
 
 static void forget_line(struct output_view *output)
 {
-	struct log_line *line = &output->lines[output->first];
+	struct output_line *line = &output->lines[output->first];
 
 	output->bytes -= line->len;
 	mem_free(line->text);
-	output->first = (output->first + 1) % LOG_KEEP_LINES;
+	output->first = (output->first + 1) % OUTPUT_KEEP_LINES;
 	output->count--;
 	output->top -= output->top > 0;
 }
@@ -53,14 +53,14 @@ static void forget_line(struct output_view *output)
 static void keep_line(struct output_view *output, struct slice raw)
 {
 	struct buf escaped = { 0 };
-	struct log_line *line;
+	struct output_line *line;
 
 	program_text(raw, &escaped);
 	while (output->count > 0 &&
-	       (output->count == LOG_KEEP_LINES || output->bytes + escaped.len > OUTPUT_KEEP_BYTES))
+	       (output->count == OUTPUT_KEEP_LINES || output->bytes + escaped.len > OUTPUT_KEEP_BYTES))
 		forget_line(output);
-	line = &output->lines[(output->first + output->count++) % LOG_KEEP_LINES];
-	*line = (struct log_line){ .len = (uint32_t)escaped.len, .text = mem_text(buf_slice(&escaped)) };
+	line = &output->lines[(output->first + output->count++) % OUTPUT_KEEP_LINES];
+	*line = (struct output_line){ .len = (uint32_t)escaped.len, .text = mem_text(buf_slice(&escaped)) };
 	output->bytes += escaped.len;
 	buf_free(&escaped);
 }
@@ -236,7 +236,7 @@ void output_draw(struct app *app, struct pane pane)
 	program_text(buf_slice(&output->partial), &open);
 	for (size_t y = 0; y < page && output->top + y < rows; y++) {
 		size_t row = output->top + y;
-		const struct log_line *line = &output->lines[(output->first + row) % LOG_KEEP_LINES];
+		const struct output_line *line = &output->lines[(output->first + row) % OUTPUT_KEEP_LINES];
 		struct slice text = row < output->count ? slice_make(line->text, line->len) : buf_slice(&open);
 		int x = program_draw(app, body, -output->left, (int)y, text);
 

@@ -7,11 +7,13 @@
 #include "tui/app.h"
 #include "tui/fold.h"
 #include "tui/lanes.h"
+#include "tui/log_window.h"
 #include "tui/model.h"
 #include "tui/theme.h"
 
-#define LOG_KEEP_BYTES 65536
-#define LOG_KEEP_LINES 10000
+#define LOG_KEEP_BYTES (1u << 20)        /* about so much of a log is in memory */
+#define LOG_MATCHES_MAX 10000
+#define OUTPUT_KEEP_LINES 10000
 #define DAG_NAME_MOST 28                 /* most cells of a name in the graph */
 #define WIDE_WIDTH 140                   /* from this width on, panes stand side by side */
 
@@ -47,37 +49,64 @@ struct dag_view {
 	int page, width;                 /* size of the last picture */
 };
 
-struct log_line {
-	char *text;                      /* the line, escaped; may have colour sequences */
-	uint32_t len;
-	uint8_t stream;
-	int64_t wall_ms;
+struct log_match {
+	struct log_place place;          /* of the line */
+	uint64_t from;                   /* position in the log file from which to read, so that the whole line comes */
 };
+
+struct log_search {                      /* a search through all of a log */
+	char text[128];
+	size_t len;                      /* 0: there is no search */
+	uint64_t offset;                 /* the log has been searched up to this position of its file */
+	struct buf partial[2];           /* raw bytes of a line whose newline hasn't come yet */
+	struct log_match part[2];        /* its place */
+	uint64_t next[2];
+	struct log_match *matches;       /* in the order of the file */
+	size_t count, cap;
+	size_t at;                       /* number of the selected match, from 1; 0: none yet */
+	int step;                        /* where to go as soon as there is a match: 1 forwards, -1 back, 0 nowhere */
+};
+
+enum log_read { LOG_READ_NONE, LOG_READ_END, LOG_READ_ON, LOG_READ_BACK, LOG_READ_HERE, LOG_READ_SEARCH };
 
 struct log_view {
 	uint64_t run, job, epoch;
 	uint32_t index;                  /* index in the graph */
 	char name[160];                  /* escaped */
-	uint64_t offset, request, dropped;
-	uint64_t newest;                 /* number of the last piece of live tail that was shown */
-	bool begun;                      /* reading began near the end; from now on it goes forwards */
-	bool known[2];                   /* whether next[] is known for each stream */
-	uint64_t next[2];
-	bool asked, ended;               /* asked: a request is under way; ended: the last answer reached the end */
+	bool opened;
+	struct log_window window, before;        /* before: pieces of a chunk before the window, until all of them are here */
+	enum log_read reading;           /* what was asked for and hasn't been answered */
+	uint64_t request;
 	int64_t asked_ms;
-	struct log_line *lines;          /* a ring */
-	size_t first, count, bytes;
-	uint64_t forgotten;              /* number of lines dropped from the ring */
-	struct buf partial[2];           /* raw bytes of a line whose newline hasn't come yet */
-	int64_t partial_ms[2];
+	uint64_t size;                   /* how far the log file is known to reach */
+	bool begun, ended;               /* begun: something was read; ended: the window reaches the log's end */
+	bool stopped;                    /* the master refused to read on */
+	uint64_t dropped, newest;        /* newest: number of the last piece of live tail that was shown */
 	bool follow;
-	size_t top;                      /* the line at the top, counted from the first kept line */
+	size_t top;                      /* index of the line at the top */
+	uint64_t new_lines;              /* how many lines came at the end of the log while it didn't follow */
+	bool latest;                     /* the log is that of the job's newest try, and goes on with the next one */
+	bool skip;                       /* output comes faster than it is read: go on at the end */
+	int64_t grown_ms;                /* when the job was last seen to run */
+	struct log_place wanted;         /* the line to go to when it is here */
+	uint64_t wanted_from;
+	bool wants;
+	struct log_search search;
+	struct rec_try_row *tries;       /* earlier tries; texts in them aren't kept */
+	size_t try_count;
+	uint64_t tries_id;               /* the question for them */
+	int try_step;                    /* where to go when it is answered */
 	int left, page;
+};
+
+struct output_line {
+	char *text;                      /* the line, escaped; may have colour sequences */
+	uint32_t len;
 };
 
 struct output_view {                     /* the pane with what a command prints */
 	char title[200];                 /* the command, escaped */
-	struct log_line *lines;          /* a ring */
+	struct output_line *lines;       /* a ring */
 	size_t first, count, bytes;
 	struct buf partial;              /* raw bytes of a line whose newline hasn't come yet */
 	char answer[256];                /* typed behind that line, while the command runs */
@@ -172,6 +201,7 @@ struct app {
 	size_t request_first, request_count, request_cap;
 	struct arena decode, request_text;
 	bool dirty;
+	int64_t ticked_ms;
 	int64_t drawn_ms;                /* the time that the frame which is being drawn takes for the present */
 };
 
@@ -183,7 +213,8 @@ void send_letters(struct app *app, uint64_t cursor);
 void send_cancel(struct app *app, uint64_t run, struct slice job);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
-void send_log_read(struct app *app);
+uint64_t send_query_tries(struct app *app, uint64_t run, uint64_t job);     /* returns the request's id */
+void send_log_read(struct app *app, uint64_t offset, uint64_t back);
 void send_want(struct app *app, enum app_want want);
 void send_text(struct app *app, enum app_want want, struct slice text);
 
@@ -243,18 +274,36 @@ void workers_draw(struct app *app, struct pane pane, int64_t now_ms);
 void workers_move(struct app *app, enum action action);
 bool workers_find(struct app *app, int step);
 
-/* view_log.c */
+/* log_read.c: what of the log is in memory */
 void log_open(struct app *app, uint32_t index);
-void log_take(struct app *app, const struct msg_log_data *msg);
-void log_move(struct app *app, enum action action);
-bool log_find(struct app *app, int step);
-bool log_grows(const struct app *app);                   /* can the job still write to its log? */
-void log_draw(struct app *app, struct pane pane);
 void log_free(struct log_view *log);
-/* Expand the tabs of a line that a program wrote, and escape everything but colours. */
+void log_forget_requests(struct log_view *log);          /* the connection was lost: no answer will come */
+void log_take(struct app *app, const struct msg_log_data *msg);
+void log_refused(struct app *app);                       /* the master refused the request */
+void log_ask(struct app *app, int64_t now_ms);           /* ask for what the view needs next */
+int64_t log_wait_ms(const struct app *app, int64_t now_ms);      /* time until log_ask is due; -1: no time */
+bool log_grows(const struct app *app);                   /* can the job still write to its log? */
+const struct tui_job *log_job(const struct app *app);    /* the job in the graph; NULL: the graph is another one */
+void log_show_try(struct app *app, uint64_t epoch);
+bool log_is_loaded(const struct app *app);
+void log_go_to(struct app *app, struct log_match match); /* show this line, if necessary after reading it */
+/* log_search.c */
+void log_search_free(struct log_search *search);
+void log_search_take(struct app *app, const struct msg_log_data *msg);
+bool log_search_wants(const struct log_view *log);
+bool log_find(struct app *app, int step);
+void log_search_go(struct app *app);                     /* go to the match that was waited for, if it is known now */
+/* log_tries.c */
+void log_move_try(struct app *app, int step);            /* show the log of the try before, or of the next one */
+void log_take_tries(struct app *app, const struct msg_snapshot *msg);
+/* view_log.c */
+void log_move(struct app *app, enum action action);
+void log_draw(struct app *app, struct pane pane);
+/* program_text.c: expand the tabs of a line that a program wrote, and escape everything but colours. */
 void program_text(struct slice raw, struct buf *out);
 /* Draw such a line; return the x behind it. */
 int program_draw(const struct app *app, struct pane pane, int x, int y, struct slice text);
+void program_words(struct slice text, struct buf *out);  /* such a line without its colours */
 
 /* view_output.c: what a typed command prints */
 void output_key(struct app *app, uint32_t key);
@@ -272,6 +321,7 @@ void confirm_draw(struct app *app, struct pane pane);
 size_t scroll_to(size_t top, size_t at, size_t page, size_t count);
 /* The row to which this move leads from row at in a list of count rows. */
 size_t move_in(size_t at, size_t count, size_t page, enum action action);
+bool text_has(struct slice text, struct slice part);     /* is the part in the text, ignoring case? */
 bool name_matches(const struct app *app, struct slice name);     /* does the name match the search, ignoring case? */
 
 #endif

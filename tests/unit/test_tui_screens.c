@@ -355,63 +355,6 @@ TEST cancel_group(void)
 	PASS();
 }
 
-/* The log view has the last 64 KB; moving up pauses it, the end key follows again; a search ignores colours. */
-TEST log_is_bounded(void)
-{
-	struct fixture fixture;
-	struct grid grid = { 0 };
-	struct buf text = { 0 };
-	struct rec_output piece = { .job = 979, .epoch = 1, .run = FIXTURE_RUN, .stream = 1,
-		.wall_ms = FIXTURE_NOW };
-	struct msg_log_data msg = { .offset = 1, .pieces = { &piece, 1 } };
-	struct log_view *log;
-
-	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
-	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	log = &fixture.app->log;
-	for (const char *key = "jjjjl"; *key; key++) {
-		app_key(fixture.app, (uint32_t)*key, FIXTURE_NOW);
-		fixture_collect(&fixture);
-	}
-	for (int i = 0; i < 20000; i++)
-		buf_addf(&text, "line \x1b[3%dm%d\x1b[0m of it\n", i % 8, i);
-	/* The log arrives in pieces that end anywhere, and is asked for until its end. */
-	for (size_t at = 0; at < text.len; at += 7001) {
-		size_t len = text.len - at < 7001 ? text.len - at : 7001;
-
-		ASSERT(fixture.log_id != 0);
-		msg.id = fixture.log_id;
-		msg.offset = at + len;
-		msg.end = at + len == text.len;
-		piece.data = slice_make(text.data + at, len);
-		piece.offset = at;
-		fixture.log_id = 0;
-		fixture_give(&fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
-		ASSERT(log->bytes <= LOG_KEEP_BYTES && log->count <= LOG_KEEP_LINES);
-	}
-	ASSERT_EQ(0, fixture.log_id);
-	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(fixture_has(&grid, "line 19999 of it") && log->follow);
-	/* Output that was already shown isn't shown again. */
-	size_t count = log->count;
-
-	fixture_give(&fixture, OP_LOG_DATA, &msg, FIXTURE_NOW);
-	ASSERT_EQ(count, log->count);
-	fixture_press(&fixture, "k");
-	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(fixture_has(&grid, "PAUSED") && !fixture_has(&grid, "line 19999"));
-	fixture_press(&fixture, "G");
-	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(fixture_has(&grid, "line 19999 of it") && log->follow);
-	fixture_press(&fixture, "/line 19000 of$");
-	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(fixture_has(&grid, "line 19000 of it"));
-	buf_free(&text);
-	grid_free(&grid);
-	fixture_close(&fixture);
-	PASS();
-}
-
 TEST stale_is_dimmed(void)
 {
 	struct fixture fixture;
@@ -654,7 +597,6 @@ SUITE(behaviour)
 	RUN_TEST(member_recovers);
 	RUN_TEST(cancel_asks);
 	RUN_TEST(cancel_group);
-	RUN_TEST(log_is_bounded);
 	RUN_TEST(stale_is_dimmed);
 	RUN_TEST(idle_is_still);
 	RUN_TEST(frozen_stays);

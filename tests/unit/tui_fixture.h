@@ -23,6 +23,7 @@ struct fixture {
 	struct app *app;
 	uint64_t runs_id, graph_id, log_id;      /* ids in the dashboard's latest requests */
 	uint64_t runs_since, graph_since;
+	struct msg_log_read log_read;            /* the dashboard's latest request for a part of a log */
 	uint64_t cancelled[16];
 	struct slice cancelled_jobs[16];
 	char cancelled_names[16][64];
@@ -62,9 +63,11 @@ static inline void fixture_collect(struct fixture *fixture)
 			fixture->graph_id = request.msg.subscribe.id;
 			fixture->graph_since = request.msg.subscribe.since;
 		}
-		if (request.op == OP_LOG_READ)
+		if (request.op == OP_LOG_READ) {
 			fixture->log_id = request.msg.log_read.id;
-		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_DEAD)
+			fixture->log_read = request.msg.log_read;
+		}
+		if (request.op == OP_QUERY && request.msg.query.what == QUERY_DEAD)
 			letters_id = request.msg.query.id;
 		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_RUNS) {
 			fixture->older_id = request.msg.query.id;
