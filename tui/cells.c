@@ -60,7 +60,7 @@ void grid_dim(struct grid *grid)
 		unsigned attributes = grid->cells[i].style.attributes;
 
 		attributes = (attributes & ~(unsigned)STYLE_BOLD) | STYLE_DIM;
-		grid->cells[i].style = (struct style){ COLOUR_DEFAULT, (uint8_t)attributes };
+		grid->cells[i].style = (struct style){ .attributes = (uint8_t)attributes };
 	}
 }
 
@@ -83,7 +83,10 @@ static void dump_style(const struct grid *grid, int y, bool colours, struct buf 
 	for (int x = 0; x < grid->width; x++) {
 		struct style style = grid_at(grid, x, y)->style;
 
-		buf_add_byte(out, (uint8_t)(colours ? letters[style.colour] : digits[style.attributes & 15]));
+		if (colours && (style.fine || style.behind))
+			buf_add_byte(out, '*');
+		else
+			buf_add_byte(out, (uint8_t)(colours ? letters[style.colour] : digits[style.attributes & 15]));
 	}
 	buf_add_byte(out, '\n');
 }

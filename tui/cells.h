@@ -17,6 +17,7 @@ enum { STYLE_BOLD = 1, STYLE_DIM = 2, STYLE_REVERSE = 4, STYLE_UNDERLINE = 8 };
 struct style {
 	uint8_t colour;          /* enum colour */
 	uint8_t attributes;      /* STYLE_ bits */
+	uint16_t fine, behind;   /* colours that a program wrote, as numbers of the palette + 1; 0: colour, and no background */
 };
 
 struct cell {
@@ -47,7 +48,7 @@ const struct cell *grid_at(const struct grid *grid, int x, int y);
 struct pane grid_pane(struct grid *grid);
 /*
  * Write the rows as text without trailing blanks. With styles, two more blocks follow, with a character for each cell:
- * a letter for its colour, and a hexadecimal digit for its attributes.
+ * a letter for its colour (*: a colour that a program wrote), and a hexadecimal digit for its attributes.
  */
 void grid_dump(const struct grid *grid, bool styles, struct buf *out);
 

@@ -28,6 +28,8 @@ tui_sources = \
 	tui/model_internal.h \
 	tui/model_letters.c \
 	tui/model_rows.c \
+	tui/palette.c \
+	tui/palette.h \
 	tui/program_text.c \
 	tui/screen.c \
 	tui/screen.h \

@@ -9,6 +9,7 @@
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "tui/palette.h"
 
 #define PASTE_ON  "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
@@ -127,6 +129,26 @@ static attr_t curses_attributes(struct style style)
 	return attributes;
 }
 
+/* The terminal's colour for a number of the palette + 1; 0: other, which stands for itself. */
+static int colour_of(unsigned number, int other)
+{
+	if (number == 0)
+		return other;
+	return number - 1 < (unsigned)COLORS ? (int)number - 1 : (int)palette_ansi(number - 1);
+}
+
+static short pair_of(const struct screen *screen, struct style style)
+{
+	int pair;
+
+	if (!screen->colours)
+		return 0;
+	if (style.fine == 0 && style.behind == 0)
+		return style.colour;
+	pair = alloc_pair(colour_of(style.fine, colour_numbers[style.colour]), colour_of(style.behind, -1));
+	return pair > 0 && pair <= SHRT_MAX ? (short)pair : style.colour;
+}
+
 static void put_cell(const struct screen *screen, int y, int x, const struct cell *cell)
 {
 	struct slice left = slice_make(cell->text, cell->len);
@@ -147,7 +169,7 @@ static void put_cell(const struct screen *screen, int y, int x, const struct cel
 		wide[0] = L'?';
 	}
 	setcchar(&character, wide, curses_attributes(cell->style),
-		 (short)(screen->colours ? cell->style.colour : 0), NULL);
+		 pair_of(screen, cell->style), NULL);
 	mvadd_wch(y, x, &character);
 	if (cell->width == 2 && wide[0] == L'?')
 		mvaddch(y, x + 1, ' ');
@@ -184,7 +206,8 @@ void screen_render(struct screen *screen, const struct grid *grid, struct buf *o
 	for (int y = 0; y < grid->height; y++) {
 		for (int x = 0; x < grid->width; x++) {
 			const struct cell *cell = grid_at(grid, x, y);
-			bool blank = cell->len == 1 && cell->text[0] == ' ' && cell->style.attributes == 0;
+			bool blank = cell->len == 1 && cell->text[0] == ' ' && cell->style.attributes == 0 &&
+				     cell->style.behind == 0;
 
 			if (cell->width > 0 && !blank)
 				put_cell(screen, y, x, cell);

@@ -7,7 +7,7 @@
 
 struct style theme_style(const struct theme *theme, enum colour colour, unsigned attributes)
 {
-	return (struct style){ (uint8_t)(theme->mono ? COLOUR_DEFAULT : colour), (uint8_t)attributes };
+	return (struct style){ .colour = (uint8_t)(theme->mono ? COLOUR_DEFAULT : colour), .attributes = (uint8_t)attributes };
 }
 
 struct style theme_state(const struct theme *theme, const struct state_info *info)

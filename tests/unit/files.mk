@@ -205,6 +205,7 @@ unit_programs = \
 	tests/unit/test_tui_log \
 	tests/unit/test_tui_model \
 	tests/unit/test_tui_output \
+	tests/unit/test_tui_program_text \
 	tests/unit/test_tui_runs \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
@@ -835,6 +836,9 @@ tests_unit_test_tui_model_LDADD = $(tui_libs)
 
 tests_unit_test_tui_output_SOURCES = tests/unit/test_tui_output.c
 tests_unit_test_tui_output_LDADD = $(tui_libs)
+
+tests_unit_test_tui_program_text_SOURCES = tests/unit/test_tui_program_text.c
+tests_unit_test_tui_program_text_LDADD = $(tui_libs)
 
 tests_unit_test_tui_runs_SOURCES = tests/unit/test_tui_runs.c
 tests_unit_test_tui_runs_LDADD = $(tui_libs)

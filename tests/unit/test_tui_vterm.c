@@ -95,10 +95,15 @@ static bool same_cell(const struct cell *cell, const VTermScreenCell *seen)
 	if (!seen->attrs.reverse != !(cell->style.attributes & STYLE_REVERSE) ||
 	    !seen->attrs.underline != !(cell->style.attributes & STYLE_UNDERLINE))
 		return false;
+	if (cell->style.behind == 0 ? !VTERM_COLOR_IS_DEFAULT_BG(&seen->bg)
+				    : !VTERM_COLOR_IS_INDEXED(&seen->bg) || seen->bg.indexed.idx != cell->style.behind - 1)
+		return false;
 	if (blank)
 		return true;
 	if (!seen->attrs.bold != !(cell->style.attributes & STYLE_BOLD))
 		return false;
+	if (cell->style.fine != 0)
+		return VTERM_COLOR_IS_INDEXED(&seen->fg) && seen->fg.indexed.idx == cell->style.fine - 1;
 	if (cell->style.colour == COLOUR_DEFAULT)
 		return VTERM_COLOR_IS_DEFAULT_FG(&seen->fg);
 	return VTERM_COLOR_IS_INDEXED(&seen->fg) && seen->fg.indexed.idx == cell->style.colour;
@@ -235,7 +240,10 @@ TEST scribbles(uint64_t seed)
 	ASSERT_EQ(ERR_NONE, open_screen(40, 10, &screen));
 	grid_resize(&grid, 40, 10);
 	for (int i = 0; i < 400; i++) {
-		struct style style = { (uint8_t)rand_below(&rand, 7), (uint8_t)rand_below(&rand, 16) };
+		struct style style = { .colour = (uint8_t)rand_below(&rand, 7), .attributes = (uint8_t)rand_below(&rand, 16) };
+
+		if (rand_below(&rand, 3) == 0)
+			style.fine = (uint16_t)rand_below(&rand, 257), style.behind = (uint16_t)rand_below(&rand, 257);
 
 		/* libvterm puts a combining mark behind the last column elsewhere, so nothing is drawn there. */
 		for (int k = 0; k < 5; k++)
