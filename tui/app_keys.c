@@ -294,6 +294,40 @@ static void move(struct app *app, enum action action)
 		runs_move(app, action);
 }
 
+void app_copy(struct app *app, struct slice text)
+{
+	send_text(app, APP_COPY, text);
+}
+
+/* Copy what commands call the selected object. */
+static void copy_selected(struct app *app)
+{
+	const struct dag_row *row = app->view == VIEW_DAG ? dag_selected(app) : NULL;
+	const struct tui_worker *worker = app->view == VIEW_WORKERS ? model_worker(&app->model, app->worker) : NULL;
+	struct buf name = { 0 };
+	char plain[160];
+
+	if (app->view == VIEW_LOG) {
+		log_copy(app);
+		return;
+	}
+	if (worker)
+		buf_add_slice(&name, worker->name);
+	else if (app->view != VIEW_WORKERS && app->run != 0)
+		buf_addf(&name, "%" PRIu64, app->run);
+	if (row) {
+		buf_add_str(&name, "/");
+		buf_add_slice(&name, app->model.graph.jobs[row->job].name);
+	}
+	if (name.len > 0) {
+		/* The name is escaped: a terminal must not get control characters when it pastes. */
+		model_plain(buf_slice(&name), plain, sizeof plain);
+		app_copy(app, slice_str(plain));
+		app_notice(app, false, "%s was copied", plain);
+	}
+	buf_free(&name);
+}
+
 /* Actions of some views, which change what is shown. */
 static void look(struct app *app, enum action action)
 {
@@ -314,6 +348,16 @@ static void look(struct app *app, enum action action)
 		break;
 	case ACTION_FOLD:
 		dag_fold(app);
+		break;
+	case ACTION_WRAP:
+		app->log.wraps = !app->log.wraps;
+		app->log.left = 0;
+		break;
+	case ACTION_TIME:
+		app->log.no_time = !app->log.no_time;
+		break;
+	case ACTION_COPY:
+		copy_selected(app);
 		break;
 	default:
 		move(app, action);

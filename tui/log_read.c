@@ -43,13 +43,17 @@ void log_open(struct app *app, uint32_t index)
 	const struct tui_graph *graph = &app->model.graph;
 	const struct tui_job *job = &graph->jobs[index];
 	struct log_view *log = &app->log;
+	bool wraps, no_time;
 
 	if (job->epoch == 0) {
 		app_notice(app, false, "no log yet: no worker has got the job");
 		return;
 	}
+	wraps = log->wraps;
+	no_time = log->no_time;
 	log_free(log);
-	*log = (struct log_view){ .run = graph->run, .job = job->job, .index = index, .opened = true, .latest = true };
+	*log = (struct log_view){ .run = graph->run, .job = job->job, .index = index, .opened = true, .latest = true,
+		.wraps = wraps, .no_time = no_time };
 	begin(log, job->epoch);
 	model_plain(job->name, log->name, sizeof log->name);
 	app_go(app, VIEW_LOG);

@@ -10,11 +10,36 @@
 #include "base/when.h"
 #include "tui/views.h"
 
+/* The words of a line as a terminal would show them, with colours. */
+static void shown_text(const struct log_view *log, const struct log_line *line, struct buf *out)
+{
+	program_text(line_last_state(window_text(&log->window, line)), out);
+}
+
+/* How many rows of the screen the line takes. */
+static size_t rows_of(const struct log_view *log, size_t index)
+{
+	struct buf text = { 0 }, words = { 0 };
+	size_t width, room = log->width > 0 ? (size_t)log->width : 1;
+
+	if (!log->wraps)
+		return 1;
+	shown_text(log, &log->window.lines[index], &text);
+	program_words(buf_slice(&text), &words);
+	width = text_width(buf_slice(&words));
+	buf_free(&text);
+	buf_free(&words);
+	return width > room ? (width + room - 1) / room : 1;
+}
+
+/* The top line with which the last line is at the bottom. */
 static size_t last_top(const struct log_view *log)
 {
-	size_t page = log->page > 0 ? (size_t)log->page : 1;
+	size_t page = log->page > 0 ? (size_t)log->page : 1, top = log->window.line_count, rows = 0;
 
-	return log->window.line_count > page ? log->window.line_count - page : 0;
+	while (top > 0 && (rows += rows_of(log, top - 1)) <= page)
+		top--;
+	return top == log->window.line_count && top > 0 ? top - 1 : top;
 }
 
 /* Go to the first line of all, reading it if it isn't in memory. */
@@ -104,22 +129,60 @@ static void mark_found(const struct app *app, struct pane pane, int y)
 	buf_free(&text);
 }
 
-static void line_draw(const struct app *app, struct pane pane, int y, const struct log_line *line)
+/* The width of the column with times and streams. */
+static int margin_of(const struct app *app)
 {
-	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
-	struct buf escaped = { 0 };
-	struct pane body;
+	const struct log_view *log = &app->log;
 	char clock[CLOCK_TEXT_SIZE];
-	int x = pane_str(pane, 0, y, dim, when_format(line->wall_ms, app->drawn_ms, clock)) + 1;
 
+	if (log->no_time || log->window.line_count == 0)
+		return 2;
+	return (int)strlen(when_format(log->window.lines[log->top].wall_ms, app->drawn_ms, clock)) + 3;
+}
+
+/* Draw the line from this row on; return the row behind it. */
+static int line_draw(const struct app *app, struct pane pane, int y, int margin, size_t index)
+{
+	const struct log_view *log = &app->log;
+	const struct log_line *line = &log->window.lines[index];
+	size_t rows = rows_of(log, index);
+	struct buf text = { 0 };
+	char clock[CLOCK_TEXT_SIZE];
+
+	if (!log->no_time)
+		pane_str(pane_cut(pane, 0, y, margin - 3, 1), 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM),
+			when_format(line->wall_ms, app->drawn_ms, clock));
 	if (line->place.stream == 1)
-		pane_str(pane, x, y, theme_style(&app->theme, COLOUR_RED, 0), "E");
-	x += 2;
-	body = pane_cut(pane, x, y, pane.width - x, 1);
-	program_text(line_last_state(window_text(&app->log.window, line)), &escaped);
-	program_draw(app, body, -app->log.left, 0, buf_slice(&escaped));
-	mark_found(app, body, 0);
-	buf_free(&escaped);
+		pane_str(pane, margin - 2, y, theme_style(&app->theme, COLOUR_RED, 0), "E");
+	shown_text(log, line, &text);
+	for (size_t row = 0; row < rows && y < pane.height; row++, y++) {
+		struct pane body = pane_cut(pane, margin, y, pane.width - margin, 1);
+
+		program_draw(app, body, log->wraps ? -(int)row * body.width : -log->left, 0, buf_slice(&text));
+		mark_found(app, body, 0);
+	}
+	buf_free(&text);
+	return y;
+}
+
+void log_copy(struct app *app)
+{
+	struct log_view *log = &app->log;
+	struct buf all = { 0 };
+	size_t count = 0, rows = 0;
+
+	for (size_t i = log->top; i < log->window.line_count && (rows += rows_of(log, i)) <= (size_t)log->page; i++, count++) {
+		struct buf text = { 0 };
+
+		shown_text(log, &log->window.lines[i], &text);
+		program_words(buf_slice(&text), &all);
+		buf_add_byte(&all, '\n');
+		buf_free(&text);
+	}
+	if (count > 0)
+		app_copy(app, buf_slice(&all));
+	app_notice(app, false, "%zu lines were copied", count);
+	buf_free(&all);
 }
 
 /* How far the top of the screen is in the log. */
@@ -190,16 +253,18 @@ void log_draw(struct app *app, struct pane pane)
 {
 	struct log_view *log = &app->log;
 	struct pane body = pane_cut(pane, 0, 1, pane.width, pane.height - 1);
-	size_t page = (size_t)body.height;
+	int margin, y = 0;
 
 	if (!log->opened)
 		return;
 	log->page = body.height;
+	margin = margin_of(app);
+	log->width = body.width - margin;
 	if (log->follow || log->top > last_top(log))
 		log->top = last_top(log);
 	head_draw(app, pane);
-	for (size_t y = 0; y < page && log->top + y < log->window.line_count; y++)
-		line_draw(app, body, (int)y, &log->window.lines[log->top + y]);
+	for (size_t i = log->top; y < body.height && i < log->window.line_count; i++)
+		y = line_draw(app, body, y, margin, i);
 	if (log->window.line_count == 0)
 		pane_str(body, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), nothing_yet(app));
 }

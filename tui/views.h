@@ -96,7 +96,8 @@ struct log_view {
 	size_t try_count;
 	uint64_t tries_id;               /* the question for them */
 	int try_step;                    /* where to go when it is answered */
-	int left, page;
+	bool wraps, no_time;             /* long lines take several rows; times of lines aren't shown */
+	int left, page, width;
 };
 
 struct output_line {
@@ -229,6 +230,7 @@ void gate_dialog_key(struct app *app, uint32_t key);
 void gate_dialog_draw(struct app *app, struct pane pane);
 
 /* app_keys.c */
+void app_copy(struct app *app, struct slice text);       /* ask the terminal to keep this text as what was copied */
 /* Adds a character to a text, or removes the last one. */
 void edit_text(char *text, size_t *len, size_t size, uint32_t key);
 void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -298,6 +300,7 @@ void log_move_try(struct app *app, int step);            /* show the log of the 
 void log_take_tries(struct app *app, const struct msg_snapshot *msg);
 /* view_log.c */
 void log_move(struct app *app, enum action action);
+void log_copy(struct app *app);                          /* copy the lines on the screen */
 void log_draw(struct app *app, struct pane pane);
 /* program_text.c: expand the tabs of a line that a program wrote, and escape everything but colours. */
 void program_text(struct slice raw, struct buf *out);

@@ -106,6 +106,27 @@ ok 'the corrected one is carried out' until_true 10 pushed_back
 titan cancel "$back" -y >/dev/null 2>&1
 keys 1
 
+long=$(titan -q run -e 'long; long="seq 1 100000; sleep 600"')
+until_true 10 sees "$long +long +. RUN"
+keys 1 g 3
+until_true 10 sees "^DAG long #$long"
+keys l
+ok 'a log opens at its end' until_true 10 sees '^[0-9:]+   100000$'
+keys g
+ok 'g goes to its first line' until_true 10 sees '^[0-9:]+   1$'
+keys /
+keys -l '99999'
+keys Enter
+ok 'a search goes over all of it' until_true 10 sees '/99999 1 of 1'
+ok 'and shows the match' until_true 10 sees '^[0-9:]+   99999$'
+pane set-option -s set-clipboard on
+keys y
+copied() { pane show-buffer 2>/dev/null | grep -qx 99999; }
+ok 'y copies what is shown' until_true 10 copied
+titan cancel "$long" -y >/dev/null 2>&1
+keys Escape Escape
+keys 1
+
 keys C-z
 ok 'Ctrl-Z gives the shell back' until_true 10 sees '[Ss]topped'
 keys 'stty -a | grep -ow -- "-*icanon"' Enter

@@ -324,6 +324,45 @@ TEST carriage_returns_show_the_last_state(void)
 	PASS();
 }
 
+TEST long_lines_can_be_wrapped(void)
+{
+	struct buf text = { 0 };
+
+	for (int i = 0; i < 18; i++)
+		job_writes(1, slice_str("short\n"));
+	for (int i = 0; i < 100; i++)
+		buf_add_byte(&text, 'x');
+	buf_add_str(&text, "TAIL\n");
+	job_writes(1, buf_slice(&text));
+	open_log();
+	ASSERT(!shows("TAIL"));
+	ASSERT_EQ(0, view->top);
+	press("W");
+	/* The end stays on the screen, so a line at the top gives way. */
+	ASSERT(shows("xTAIL"));
+	ASSERT_EQ(1, view->top);
+	press("k");
+	ASSERT(!shows("TAIL") && shows("PAUSED"));
+	press("jW");
+	ASSERT(!shows("TAIL") && shows("follows"));
+	buf_free(&text);
+	PASS();
+}
+
+TEST times_can_be_hidden_and_lines_copied(void)
+{
+	job_writes(1, slice_str("10%\r100%\n"));
+	job_writes(2, slice_str("\x1b[31mred\x1b[0m \x1b]52;c;eA==\x07\n"));
+	open_log();
+	ASSERT(shows("14:02:30   100%"));
+	press("t");
+	ASSERT(!shows("14:02:30") && shows("\nE red"));
+	press("y");
+	ASSERT_STR_EQ("100%\nred \\x1b]52;c;eA==\\x07\n", fixture.copied);
+	ASSERT(shows("2 lines were copied"));
+	PASS();
+}
+
 TEST retry_is_followed(void)
 {
 	job_writes_lines(0, 5);
@@ -474,6 +513,8 @@ SUITE(tui_log)
 	RUN_TEST(found_text_is_marked);
 	RUN_TEST(search_finds_what_is_written_later);
 	RUN_TEST(carriage_returns_show_the_last_state);
+	RUN_TEST(long_lines_can_be_wrapped);
+	RUN_TEST(times_can_be_hidden_and_lines_copied);
 	RUN_TEST(retry_is_followed);
 	RUN_TEST(tries_can_be_switched);
 	RUN_TEST(output_that_comes_after_the_job_has_ended_is_shown);

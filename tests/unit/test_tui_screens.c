@@ -511,6 +511,26 @@ TEST frozen_graph_is_of_its_run(void)
 	PASS();
 }
 
+TEST name_of_the_selected_object_is_copied(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	fixture_press(&fixture, "jy");
+	ASSERT_STR_EQ("4127/unpack", fixture.copied);
+	fixture_press(&fixture, "2y");
+	ASSERT_STR_EQ("4127", fixture.copied);
+	fixture_press(&fixture, "4j");
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	fixture_press(&fixture, "y");
+	ASSERT_STR_EQ("w02", fixture.copied);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 /* Keys, sizes, broken frames and time in random order; a picture depends on the state alone. */
 TEST storm(uint64_t seed)
 {
@@ -600,6 +620,7 @@ SUITE(behaviour)
 	RUN_TEST(stale_is_dimmed);
 	RUN_TEST(idle_is_still);
 	RUN_TEST(frozen_stays);
+	RUN_TEST(name_of_the_selected_object_is_copied);
 	RUN_TEST(frozen_graph_is_of_its_run);
 	RUN_TEST(a_connection_that_is_back_is_resumed);
 	RUN_TEST(keys_are_unique);

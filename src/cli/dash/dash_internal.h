@@ -50,6 +50,7 @@ void dash_expire_keys(struct dash *dash); /* Take an incomplete key sequence as 
 void dash_suspend(struct dash *dash);
 void dash_leave_screen(struct dash *dash);       /* gives the terminal back as it was */
 void dash_resume(struct dash *dash);             /* takes it again, and draws */
+void dash_copy(struct dash *dash, struct slice text);
 void dash_wait_for_enter(struct dash *dash);     /* until Enter or Ctrl-C is pressed */
 
 /* dash_command.c */

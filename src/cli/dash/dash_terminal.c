@@ -147,6 +147,27 @@ void dash_read_signals(struct dash *dash)
 	}
 }
 
+/* Hand a text over to the terminal's clipboard (OSC 52). */
+void dash_copy(struct dash *dash, struct slice text)
+{
+	static const char signs[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	if (!dash->screen)
+		return;
+	buf_add_str(&dash->tty.out, "\033]52;c;");
+	for (size_t at = 0; at < text.len; at += 3) {
+		size_t left = text.len - at;
+		uint32_t bits = (uint32_t)text.data[at] << 16 | (left > 1 ? (uint32_t)text.data[at + 1] << 8 : 0) |
+				(left > 2 ? text.data[at + 2] : 0);
+
+		buf_add_byte(&dash->tty.out, (uint8_t)signs[bits >> 18]);
+		buf_add_byte(&dash->tty.out, (uint8_t)signs[bits >> 12 & 63]);
+		buf_add_byte(&dash->tty.out, (uint8_t)(left > 1 ? signs[bits >> 6 & 63] : '='));
+		buf_add_byte(&dash->tty.out, (uint8_t)(left > 2 ? signs[bits & 63] : '='));
+	}
+	buf_add_str(&dash->tty.out, "\a");
+}
+
 static void key_cb(uint32_t key, void *owner)
 {
 	struct dash *dash = owner;
