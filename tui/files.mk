@@ -16,6 +16,8 @@ tui_sources = \
 	tui/input.h \
 	tui/keys.c \
 	tui/keys.h \
+	tui/lane_graph.c \
+	tui/lane_graph.h \
 	tui/lanes.c \
 	tui/lanes.h \
 	tui/log_read.c \

@@ -17,6 +17,7 @@ void dag_forget(struct dag_view *dag)
 	int page = dag->page, width = dag->width;
 
 	fold_free(&dag->fold);
+	lane_graph_free(&dag->lane_graph);
 	lanes_free(&dag->lanes);
 	mem_free(dag->rows);
 	map_free(&dag->unfolded);
@@ -85,12 +86,13 @@ static void build_rows(struct app *app)
 
 	dag->count = 0;
 	for (size_t i = 0; i < dag->lanes.count; i++) {
-		uint32_t node = dag->lanes.rows[i].node;
+		const uint32_t *start = dag->lane_graph.node_start;
+		uint32_t lane_node = dag->lanes.rows[i].node;
 
-		if (node != LANE_LINK)
-			add_node(app, (uint32_t)i, node);
-		else if (!dag->failures_only)
+		if (lane_node == LANE_LINK && !dag->failures_only)
 			add_row(dag, (struct dag_row){ ROW_LINK, (uint32_t)i, LANE_LINK, 0 });
+		for (uint32_t k = lane_node == LANE_LINK ? 0 : start[lane_node]; lane_node != LANE_LINK && k < start[lane_node + 1]; k++)
+			add_node(app, (uint32_t)i, dag->lane_graph.nodes[k]);
 	}
 }
 
@@ -129,26 +131,56 @@ static int names_width(const struct app *app)
 	return widest < DAG_NAME_MOST ? (int)widest : DAG_NAME_MOST;
 }
 
-void dag_build(struct app *app, int width)
+static void choose(struct dag_view *dag, size_t at)
+{
+	dag->job = dag->rows[at].job;
+	dag->chosen = true;
+	dag->member = dag->rows[at].kind == ROW_MEMBER;
+}
+
+/* A graph opens at the first job that failed, or else at the first gate that waits for people. */
+static void choose_urgent(struct app *app)
 {
 	struct dag_view *dag = &app->dag;
 	const struct tui_graph *graph = &app->model.graph;
-	int cap = width * 3 / 20;
-	bool shape, early;
+	size_t gate = dag->count;
 
-	dag->width = width;
-	cap = cap < 4 ? 4 : cap > 24 ? 24 : cap;
+	dag->chosen = true;
+	for (size_t i = 0; i < dag->count; i++) {
+		const struct dag_row *row = &dag->rows[i];
+		bool group = row->kind == ROW_NODE && dag->fold.nodes[row->node].folded;
+
+		if ((row->kind != ROW_NODE && row->kind != ROW_MEMBER) || group)
+			continue;
+		if (failed(app, row->job) && !graph->jobs[row->job].forgiven) {
+			choose(dag, i);
+			return;
+		}
+		if (graph->states[row->job] == STATE_APPROVAL && gate == dag->count)
+			gate = i;
+	}
+	if (gate < dag->count)
+		choose(dag, gate);
+}
+
+/* Build the rows anew if the shape of the graph or what fails in it has changed. */
+static void rebuild(struct app *app, int cap)
+{
+	struct dag_view *dag = &app->dag;
+	const struct tui_graph *graph = &app->model.graph;
 	/* While a large graph arrives, rows are rebuilt only when it has doubled, and at its end. */
-	early = !graph->complete && dag->built && graph->count < 2 * dag->fold.job_count;
-	shape = !dag->built || (dag->built_structure != graph->structure && !early) ||
-		dag->built_unfold != dag->unfold_changes || dag->built_cap != cap;
+	bool early = !graph->complete && dag->built && graph->count < 2 * dag->fold.job_count;
+	bool shape = !dag->built || (dag->built_structure != graph->structure && !early) ||
+		     dag->built_unfold != dag->unfold_changes || dag->built_cap != cap;
+
 	if (!shape && dag->built_failures == graph->failures &&
 		dag->built_failures_only == dag->failures_only)
 		return;
 	if (shape) {
 		fold_build(&dag->fold, graph, &dag->unfolded);
 		dag->name_width = names_width(app);
-		lanes_build(&dag->lanes, dag->fold.count, dag->fold.child_start, dag->fold.children, cap);
+		lane_graph_build(&dag->lane_graph, &dag->fold);
+		lanes_build(&dag->lanes, dag->lane_graph.count, dag->lane_graph.child_start, dag->lane_graph.children, cap);
 	}
 	build_rows(app);
 	dag->built = true;
@@ -158,6 +190,16 @@ void dag_build(struct app *app, int width)
 	dag->built_cap = cap;
 	dag->built_failures = graph->failures;
 	dag->built_failures_only = dag->failures_only;
+}
+
+void dag_build(struct app *app, int width)
+{
+	int cap = width * 3 / 20;
+
+	app->dag.width = width;
+	rebuild(app, cap < 4 ? 4 : cap > 24 ? 24 : cap);
+	if (!app->dag.chosen && app->model.graph.complete)
+		choose_urgent(app);
 }
 
 static bool row_selectable(const struct dag_row *row)
@@ -195,12 +237,6 @@ const struct dag_row *dag_selected(const struct app *app)
 	size_t at = dag_is_of_selected_run(app) ? dag_selected_at(app) : app->dag.count;
 
 	return at < app->dag.count ? &app->dag.rows[at] : NULL;
-}
-
-static void choose(struct dag_view *dag, size_t at)
-{
-	dag->job = dag->rows[at].job;
-	dag->member = dag->rows[at].kind == ROW_MEMBER;
 }
 
 /* Select the next selectable row, starting with at; row at may have lines only. */

@@ -139,7 +139,7 @@ static void node_draw(const struct app *app, struct pane pane, int y, const stru
 	look = node->folded ? &state_table[state] : job_face(graph, row->job);
 	pane_str(pane, app->dag.failures_only ? 1 : 1 + 2 * node_lane(lanes), y, theme_state(&app->theme, look),
 		theme_glyph(&app->theme, look));
-	if (lanes->missing > 0 && !app->dag.failures_only)
+	if (lanes->missing > 0 && !app->dag.failures_only && row->node == app->dag.lane_graph.nodes[app->dag.lane_graph.node_start[lanes->node]])
 		pane_printf(pane, 1 + 2 * app->dag.lanes.width, y, theme_style(&app->theme, COLOUR_YELLOW, 0),
 			"+%u", lanes->missing > 99 ? 99 : lanes->missing);
 	node_name(app, row->node, &name);

@@ -6,6 +6,7 @@
 #include "proto/limits.h"
 #include "tui/app.h"
 #include "tui/fold.h"
+#include "tui/lane_graph.h"
 #include "tui/lanes.h"
 #include "tui/log_window.h"
 #include "tui/model.h"
@@ -32,6 +33,7 @@ struct dag_row {
 
 struct dag_view {
 	struct fold fold;
+	struct lane_graph lane_graph;
 	struct lanes lanes;
 	struct dag_row *rows;
 	size_t count, cap;
@@ -45,6 +47,7 @@ struct dag_view {
 	bool built_failures_only;
 	uint32_t job;                    /* the selected job's index; for a group, that of its first member */
 	bool member;                     /* a single member of a folded group is selected */
+	bool chosen;                     /* a job was selected, by a person or when the graph had come */
 	size_t top;
 	int page, width;                 /* size of the last picture */
 };

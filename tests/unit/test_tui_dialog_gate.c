@@ -19,6 +19,7 @@ static void gate_asks(struct fixture *fixture, enum job_state state)
 			row.job = graph->jobs[i].job;
 			row.index = i;
 			fixture->app->dag.job = (uint32_t)i;
+			fixture->app->dag.chosen = true;
 		}
 	fixture_give(fixture, OP_DELTA, &delta, FIXTURE_NOW);
 }

@@ -7,6 +7,7 @@
 #include "base/rand.h"
 #include "greatest.h"
 #include "tui/fold.h"
+#include "tui/lane_graph.h"
 #include "tui/lanes.h"
 
 GREATEST_MAIN_DEFS();
@@ -375,6 +376,84 @@ TEST other_parents_are_not_alike(void)
 	PASS();
 }
 
+static void reach(const uint32_t *start, const uint32_t *children, uint32_t node, uint8_t *reached)
+{
+	for (uint32_t k = start[node]; k < start[node + 1]; k++) {
+		if (reached[children[k]])
+			continue;
+		reached[children[k]] = 1;
+		reach(start, children, children[k], reached);
+	}
+}
+
+/* Each node reaches the same nodes as in the whole graph, and no edge can be removed without changing that. */
+TEST only_needless_edges_are_left_out(uint64_t seed)
+{
+	struct rand_state rand;
+	char name[32];
+
+	rand_seed(&rand, seed);
+	for (int round = 0; round < 100; round++) {
+		struct tui_graph graph = { .run = 1, .jobs = mem_array(40, sizeof *graph.jobs) };
+		struct fold fold = { 0 };
+		struct lane_graph lanes = { 0 };
+
+		for (uint32_t i = 0; i < 30; i++) {
+			uint32_t needs[30], count = 0;
+
+			for (uint32_t k = 0; k < i; k++)
+				if (rand_below(&rand, 5) == 0)
+					needs[count++] = k;
+			snprintf(name, sizeof name, "j%cx", 'A' + (int)i);
+			add_job(&graph, name, needs, count);
+		}
+		fold_build(&fold, &graph, NULL);
+		lane_graph_build(&lanes, &fold);
+		ASSERT_EQ(30, lanes.count);
+		for (uint32_t i = 0; i < 30; i++) {
+			uint8_t all[30] = { 0 }, drawn[30] = { 0 };
+
+			reach(fold.child_start, fold.children, i, all);
+			reach(lanes.child_start, lanes.children, i, drawn);
+			ASSERT_MEM_EQ(all, drawn, sizeof all);
+			for (uint32_t k = lanes.child_start[i]; k < lanes.child_start[i + 1]; k++) {
+				uint8_t others[30] = { 0 };
+
+				for (uint32_t m = lanes.child_start[i]; m < lanes.child_start[i + 1]; m++)
+					if (m != k)
+						reach(lanes.child_start, lanes.children, lanes.children[m], others);
+				ASSERT_FALSE(others[lanes.children[k]]);
+			}
+		}
+		lane_graph_free(&lanes);
+		drop(&graph, &fold);
+	}
+	PASS();
+}
+
+TEST jobs_of_an_unfolded_group_share_a_lane(void)
+{
+	struct tui_graph graph = two_stages(20);
+	struct fold fold = { 0 };
+	struct lane_graph lanes = { 0 };
+	struct map unfolded = { 0 };
+
+	fold_build(&fold, &graph, NULL);
+	map_put(&unfolded, fold.nodes[1].group, &fold);
+	fold_build(&fold, &graph, &unfolded);
+	ASSERT_EQ(22, fold.count);
+	lane_graph_build(&lanes, &fold);
+	ASSERT_EQ(3, lanes.count);
+	ASSERT_EQ(20, lanes.node_start[2] - lanes.node_start[1]);
+	for (uint32_t i = 0; i < 20; i++)
+		ASSERT_EQ(1 + i, lanes.nodes[lanes.node_start[1] + i]);
+	ASSERT_EQ(2, lanes.child_start[3]);
+	lane_graph_free(&lanes);
+	map_free(&unfolded);
+	drop(&graph, &fold);
+	PASS();
+}
+
 TEST stems(void)
 {
 	ASSERT_EQ(6, fold_stem(slice_str("encode[7]")));
@@ -400,6 +479,9 @@ SUITE(folding)
 	RUN_TEST(unfolds_by_key);
 	RUN_TEST(each_of_many_jobs_has_its_parent_wherever_that_stands);
 	RUN_TEST(other_parents_are_not_alike);
+	for (uint64_t seed = 1; seed <= 5; seed++)
+		RUN_TESTp(only_needless_edges_are_left_out, seed);
+	RUN_TEST(jobs_of_an_unfolded_group_share_a_lane);
 	RUN_TEST(stems);
 }
 

@@ -35,21 +35,21 @@ static const struct screen screens[] = {
 	{ "runs-80x24", VIEW_RUNS, 80, 24, false, false, false, "", NULL },
 	{ "runs-failed-80x24", VIEW_RUNS, 80, 24, false, false, false, "x", NULL },
 	{ "dag-60x16", VIEW_DAG, 60, 16, false, false, false, "", NULL },
-	{ "dag-80x24", VIEW_DAG, 80, 24, false, false, true, "jj", NULL },
+	{ "dag-80x24", VIEW_DAG, 80, 24, false, false, true, "gjj", NULL },
 	{ "dag-80x24-ascii", VIEW_DAG, 80, 24, true, false, false, "", NULL },
-	{ "dag-80x24-unfolded", VIEW_DAG, 80, 24, false, false, false, "jjjf", NULL },
+	{ "dag-80x24-unfolded", VIEW_DAG, 80, 24, false, false, false, "gjjjf", NULL },
 	{ "dag-80x24-failed", VIEW_DAG, 80, 24, false, false, false, "x", NULL },
-	{ "dag-160x48", VIEW_DAG, 160, 48, false, false, false, "jjjj", NULL },
+	{ "dag-160x48", VIEW_DAG, 160, 48, false, false, false, "", NULL },
 	{ "workers-60x16", VIEW_WORKERS, 60, 16, false, false, false, "", NULL },
 	{ "workers-80x24", VIEW_WORKERS, 80, 24, false, false, true, "j", NULL },
 	{ "workers-160x48-ascii", VIEW_WORKERS, 160, 48, true, false, false, "", NULL },
 	{ "help-60x16", VIEW_HOME, 60, 16, false, false, false, "?", NULL },
 	{ "help-80x24", VIEW_DAG, 80, 24, false, false, false, "?", NULL },
 	{ "confirm-run-80x24", VIEW_HOME, 80, 24, false, false, false, "c", NULL },
-	{ "confirm-group-80x24", VIEW_DAG, 80, 24, false, false, false, "jjjc", NULL },
+	{ "confirm-group-80x24", VIEW_DAG, 80, 24, false, false, false, "gjjjc", NULL },
 	{ "find-80x24", VIEW_HOME, 80, 24, false, false, false, "/back", NULL },
 	{ "found-80x24", VIEW_HOME, 80, 24, false, false, false, "/back$", NULL },
-	{ "log-80x24", VIEW_DAG, 80, 24, false, false, true, "jjjjl", NULL },
+	{ "log-80x24", VIEW_DAG, 80, 24, false, false, true, "l", NULL },
 	{ "too-small", VIEW_HOME, 59, 16, false, false, false, "", NULL },
 	{ "output-80x24", VIEW_HOME, 80, 24, false, false, true, ":show$",
 	  "JOB   STATE\nload  \033[1;31mFAIL\033[0m\ta \033]0;title\007 \033[2J \302\233 \342\200\256 end\n" },
@@ -218,6 +218,37 @@ TEST numbers_keep_apart(void)
 	PASS();
 }
 
+TEST graph_opens_at_what_fails_or_asks(void)
+{
+	struct fixture fixture;
+	struct grid grid = { 0 };
+	struct rec_job_row row = { .job = 979, .run = FIXTURE_RUN, .index = 79, .name = slice_str("encode[77]"), .state = STATE_SUCCEEDED };
+	struct rec_job_row gate = { .job = 1033, .run = FIXTURE_RUN, .index = 133, .name = slice_str("qa-approve"), .state = STATE_APPROVAL };
+	struct msg_delta delta = { .turn = 100, .jobs = { &row, 1 } };
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT_EQ(79, dag_selected(fixture.app)->job);
+	ASSERT_EQ(ROW_MEMBER, (int)dag_selected(fixture.app)->kind);
+	fixture_close(&fixture);
+	/* Nothing fails, and a gate asks. A selection that a person made stays. */
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	delta.id = fixture.graph_id;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	delta.jobs.at = &gate;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT_EQ(133, dag_selected(fixture.app)->job);
+	fixture_press(&fixture, "g");
+	gate.state = STATE_DENIED;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT_EQ(0, dag_selected(fixture.app)->job);
+	grid_free(&grid);
+	fixture_close(&fixture);
+	PASS();
+}
+
 /* A search for a member of a folded group finds the group, and finds the member once it is unfolded. */
 TEST members_are_found(void)
 {
@@ -246,7 +277,7 @@ TEST dag_selection_follows(void)
 
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	fixture_press(&fixture, "jjjjj");
+	fixture_press(&fixture, "gjjjjj");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	job = fixture.app->dag.job;
 	ASSERT_STR_EQ("schema-check",
@@ -287,6 +318,8 @@ TEST member_recovers(void)
 
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	delta.id = fixture.graph_id;
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	fixture_press(&fixture, "g");
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
 	fixture_press(&fixture, "jjjj");
 	ASSERT_EQ(ROW_MEMBER, (int)dag_selected(fixture.app)->kind);
@@ -346,7 +379,7 @@ TEST cancel_group(void)
 
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	fixture_press(&fixture, "jjjcy");
+	fixture_press(&fixture, "gjjjcy");
 	/* 11 run and 18 are queued; the fixture records 16 at most. */
 	ASSERT_EQ(16, fixture.cancel_count);
 	ASSERT_STR_EQ("encode[99]", fixture.cancelled_names[0]);
@@ -518,7 +551,7 @@ TEST name_of_the_selected_object_is_copied(void)
 
 	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	fixture_press(&fixture, "jy");
+	fixture_press(&fixture, "gjy");
 	ASSERT_STR_EQ("4127/unpack", fixture.copied);
 	fixture_press(&fixture, "2y");
 	ASSERT_STR_EQ("4127", fixture.copied);
@@ -612,6 +645,7 @@ SUITE(behaviour)
 {
 	RUN_TEST(selection_follows);
 	RUN_TEST(numbers_keep_apart);
+	RUN_TEST(graph_opens_at_what_fails_or_asks);
 	RUN_TEST(members_are_found);
 	RUN_TEST(dag_selection_follows);
 	RUN_TEST(member_recovers);
