@@ -225,6 +225,7 @@ unit_programs = \
 	tests/unit/test_worker_room \
 	tests/unit/test_worker_ship \
 	tests/unit/test_worker_space \
+	tests/unit/test_worker_spawn \
 	tests/unit/test_worker_spool \
 	tests/unit/test_worker_unsynced
 
@@ -896,6 +897,9 @@ tests_unit_test_worker_ship_LDADD = $(all_libs)
 
 tests_unit_test_worker_space_SOURCES = tests/unit/test_worker_space.c
 tests_unit_test_worker_space_LDADD = $(all_libs)
+
+tests_unit_test_worker_spawn_SOURCES = tests/unit/test_worker_spawn.c
+tests_unit_test_worker_spawn_LDADD = $(all_libs)
 
 tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
 tests_unit_test_worker_spool_LDADD = $(all_libs)
