@@ -44,7 +44,7 @@ generated_tests = tests/lint/generated.sh
 share_tests = $(unit_tests) $(e2e_tests)
 # What has threads; the keeper's clone(CLONE_VM) is nothing for that sanitizer, and it has none.
 thread_tests = $(filter tests/unit/test_store_% tests/unit/test_master_% tests/unit/test_net_%,$(unit_tests))
-EXTRA_DIST += tests/run-tests tests/cages.sh tests/run-suite tests/run-chaos tests/list-sources tests/generate tests/freeze tests/freeze-protocol tests/check-bare tests/greatest.h tests/fuzz/corpus.sh tests/fuzz/long.sh \
+EXTRA_DIST += tests/run-tests tests/cages.sh tests/run-suite tests/run-chaos tests/list-sources tests/generate tests/freeze tests/freeze-protocol tests/check-bare tests/cross-aarch64 tests/static-aarch64.sh tests/greatest.h tests/fuzz/corpus.sh tests/fuzz/long.sh \
 	$(generated_tests) $(unit_other) $(e2e_tests) $(e2e_other) $(lint_tests) $(lint_other) \
 	$(fuzz_other) $(sim_tests) $(sim_other) $(bench_other) $(fixtures) $(corpus_files)
 

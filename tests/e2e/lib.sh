@@ -6,7 +6,7 @@
 set -u
 
 TITAN=${TITAN:?path of the titan binary}
-e2e_dir=$(cd "$(dirname "$0")" && pwd)
+e2e_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$e2e_dir/../cages.sh"
 test_dir=$(mktemp -d "${TMPDIR:-/tmp}/titan-e2e.XXXXXX") || exit 1
 export TITAN_STATE=$test_dir/state HOME=$test_dir NO_COLOR=1
