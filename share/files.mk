@@ -142,6 +142,7 @@ decision_files = \
 	share/doc/decisions/0057-a-master-is-replaced-by-titan-up.md \
 	share/doc/decisions/0058-joining-workers-make-their-own-keys.md \
 	share/doc/decisions/0059-label-requirements-are-texts-of-six-forms.md \
+	share/doc/decisions/0060-only-workers-that-share-the-directory.md \
 	share/doc/decisions/0061-the-version-before-is-a-list-of-keys.md \
 	share/doc/decisions/0062-patience-is-measured-in-leases.md \
 	share/doc/decisions/0063-values-are-in-memory-and-revisions-count-changes.md \

@@ -191,6 +191,7 @@ struct input_hello {
 	struct slice_list labels;
 	struct slice_list offers;        /* resources that the worker offers, each as NAME=N */
 	struct slice pool;               /* pool of the worker; empty: the default pool */
+	struct slice machine;            /* identity of the worker's machine; empty: not known */
 	uint64_t version;                /* version of the protocol on this connection */
 	uint64_t contexts;               /* number of context slots that the worker has */
 	bool owners_only;                /* the worker's jobs could act as the owner, so it takes only the owner's jobs */

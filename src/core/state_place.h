@@ -24,6 +24,8 @@ struct wants {                           /* requirements of a class for its work
 	size_t len;
 	struct rec_job_spec spec;        /* decoded from bytes; lists are sorted */
 	bool stranger;                   /* the jobs belong to another person than the master's owner */
+	/* the submitter's directory in which the jobs run, and which the worker must share; no here_dir: they run elsewhere */
+	struct rec_run_context here;
 	const char *topic_pool;          /* the pool to which spec.topic is mapped; NULL: none */
 	struct label_want *labels, *prefer;      /* read from spec.labels and spec.prefer */
 	struct resource *asks;
@@ -173,7 +175,7 @@ enum tally { TALLY_THERE, TALLY_FEW_PREFETCHED, TALLY_BUSY, TALLIES };
 
 struct worker {
 	uint64_t number;
-	char *name;
+	char *name, *machine;            /* machine: its identity; empty: the worker doesn't say */
 	uint8_t instance[INSTANCE_SIZE];
 	size_t instance_len;
 	uint32_t slots;

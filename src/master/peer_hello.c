@@ -100,6 +100,7 @@ static enum err take_held(const struct incoming_frame *in, const struct rec_held
 	input->hello.labels = slice_list_copy(&in->master->inbox.arena, hello->labels);
 	input->hello.offers = slice_list_copy(&in->master->inbox.arena, hello->offers);
 	input->hello.pool = keep(in, hello->pool);
+	input->hello.machine = keep(in, hello->machine);
 	input->hello.held = (const struct rec_held *)(const void *)keep(
 		in, slice_make(session->held, hello->held_count * sizeof(*session->held))).data;
 	log_info_limited("worker %.*s connected (connection %llu) with %zu attempts", (int)hello->name.len,
@@ -235,6 +236,7 @@ enum err on_hello(struct incoming_frame *in)
 		.labels = slice_list_copy(&session->hello_arena, msg.labels),
 		.offers = slice_list_copy(&session->hello_arena, msg.offers),
 		.pool = pool_of(session, msg.pool),
+		.machine = arena_copy(&session->hello_arena, msg.machine),
 		.contexts = msg.contexts,
 		.version = session->version,
 		.owners_only = takes_owners_only(session, &msg),

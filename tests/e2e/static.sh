@@ -41,7 +41,7 @@ setsid unshare --mount --pid --fork --kill-child --propagation private sh -c '
 	sh "$root" "$address" >bare.log 2>&1 &
 outer=$!
 ok "a worker in an empty root connects" until_true 60 has_worker bare up || note "$(cat bare.log)"
-run=$(titan run --label bare -- /titan version)
+run=$(titan run --private --label bare -- /titan version)
 exits "it runs jobs" 0 titan --timeout 120s wait "$run"
 is "all succeed" "$(run_state "$run")" succeeded
 like "and their output arrives" "$(titan logs "$run")" "titan $("$static" version | cut -d' ' -f2)"

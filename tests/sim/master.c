@@ -184,6 +184,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 	input.hello.name = slice_str(world->workers[event->who].name);
 	input.hello.instance = slice_make(instance, sizeof(instance));
 	input.hello.slots = world->workers[event->who].slots;
+	input.hello.machine = slice_str(graph_machine_names[event->who % SIM_MACHINES]);
 	input.hello.owners_only = world->workers[event->who].owners_only;
 	input.hello.contexts = world->workers[event->who].contexts;
 	input.hello.labels.at = labels;

@@ -166,7 +166,7 @@ uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_wa
 /*
  * Could this worker have the job at present, by its labels and pool, its offers, and whether it is cordoned or drained?
  */
-bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct rec_job_spec *spec);
+bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct sim_graph *graph, const struct rec_job_spec *spec);
 /* NULL: the worker never connected, or was forgotten */
 struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number);
 /*

@@ -158,7 +158,7 @@ static void seats_keep(struct sim_world *world, const struct outbox *outbox, str
 			if (graph->jobs[i].asks.n == 0 || !oracle_may_wait(world, graph, i))
 				continue;
 			for (uint32_t k = 0; k < world->worker_count; k++)
-				seats[k].kept |= oracle_worker_could(world, k, &graph->jobs[i]);
+				seats[k].kept |= oracle_worker_could(world, k, graph, &graph->jobs[i]);
 		}
 	}
 }
@@ -175,9 +175,10 @@ static bool has_room(const struct sim_world *world, const struct seat *seats, ui
 }
 
 /* Check that a worker is connected, may have the job, and has room for it. */
-static bool could_have(const struct sim_world *world, const struct seat *seats, uint32_t at, const struct rec_job_spec *spec)
+static bool could_have(const struct sim_world *world, const struct seat *seats, uint32_t at, const struct sim_graph *graph,
+		       const struct rec_job_spec *spec)
 {
-	return is_there(world, &world->oracle.workers[at]) && !seats[at].kept && oracle_worker_could(world, at, spec) &&
+	return is_there(world, &world->oracle.workers[at]) && !seats[at].kept && oracle_worker_could(world, at, graph, spec) &&
 	       has_room(world, seats, at, spec);
 }
 
@@ -300,20 +301,22 @@ static void check_choice(struct sim_world *world, const struct seat *seats, cons
 	struct oracle_worker *target;
 	uint32_t at;
 	bool over = is_overloaded(world, chosen, least_busy(world, seats, chosen));
+	uint64_t first;
+	const struct sim_graph *graph = oracle_graph(world, job->job, &first);
 
-	if (!find_target(world, job, spec, &target))
+	if (!graph || !find_target(world, job, spec, &target))
 		return;
 	at = target ? index_of(world, target) : chosen;
 	if (at != chosen && spec->affinity_hard)
 		world_fail(world, "job %u is given to %s and must be on %s", (unsigned)job->job, world->workers[chosen].name,
 			   world->workers[at].name);
-	if (at != chosen && could_have(world, seats, at, spec) && (over || !is_overloaded(world, at, seats[at].held)))
+	if (at != chosen && could_have(world, seats, at, graph, spec) && (over || !is_overloaded(world, at, seats[at].held)))
 		world_fail(world, "job %u is given to %s, though %s, to which it belongs, has room", (unsigned)job->job,
 			   world->workers[chosen].name, world->workers[at].name);
 	if (target && at == chosen && (spec->affinity_hard || !over))
 		return;
 	for (uint32_t other = 0; other < world->worker_count; other++)
-		if (other != chosen && could_have(world, seats, other, spec))
+		if (other != chosen && could_have(world, seats, other, graph, spec))
 			check_better(world, seats, job, chosen, other, spec, target && at == chosen);
 }
 

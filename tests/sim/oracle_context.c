@@ -24,7 +24,7 @@ void oracle_spec_encode(struct sim_world *world, uint64_t serial, struct buf *ou
 	if (context.len > 0 && spec.argv.n > 0) {
 		if (record_decode(REC_run_context, &context, &arena, &shared, NULL) != ERR_NONE)
 			world_fail(world, "what job %u shares can't be read", (unsigned)serial);
-		spec.dir = shared.dir;   /* no job of the simulator sets its own directory */
+		spec.dir = shared.dir.len > 0 ? shared.dir : shared.here_dir;   /* no job of the simulator sets its own directory */
 		spec.env = shared.env;
 	}
 	record_encode(out, REC_job_spec, &spec);
@@ -59,7 +59,7 @@ static void contexts_given(struct sim_world *world, const struct rec_assign *ass
 		world_fail(world, "the specification of job %u can't be read", (unsigned)job->job);
 	for (size_t i = 0; i < spec.env.n; i++)
 		whole |= slice_eq(spec.env.at[i], shared.env.at[0]);
-	if (!whole || !slice_eq(spec.dir, shared.dir))
+	if (!whole || !slice_eq(spec.dir, shared.dir.len > 0 ? shared.dir : shared.here_dir))
 		world_fail(world, "job %u is given without the directory and environment that it shares", (unsigned)job->job);
 	arena_free(&arena);
 }

@@ -10,7 +10,7 @@
 
 struct waiting {
 	uint64_t serial;
-	const struct sim_graph *root;
+	const struct sim_graph *graph, *root;
 	const struct rec_job_spec *spec;
 	unsigned priority;
 	bool given;                      /* the job was assigned in this turn */
@@ -24,9 +24,11 @@ static bool texts_equal(const struct slice_list *a, const struct slice_list *b)
 	return a->n == b->n;
 }
 
-static bool want_the_same(const struct rec_job_spec *a, const struct rec_job_spec *b)
+static bool want_the_same(const struct waiting *job, const struct waiting *other)
 {
-	return texts_equal(&a->labels, &b->labels) && texts_equal(&a->asks, &b->asks) && texts_equal(&a->prefer, &b->prefer) &&
+	const struct rec_job_spec *a = job->spec, *b = other->spec;
+
+	return job->graph->machine == other->graph->machine && texts_equal(&a->labels, &b->labels) && texts_equal(&a->asks, &b->asks) && texts_equal(&a->prefer, &b->prefer) &&
 	       texts_equal(&a->requires, &b->requires) && slice_eq(a->topic, b->topic) &&
 	       slice_eq(a->prefer_worker, b->prefer_worker) && slice_eq(a->only_worker, b->only_worker) &&
 	       slice_eq(a->pool, b->pool) && a->pool_hard == b->pool_hard && a->affinity == b->affinity &&
@@ -101,7 +103,7 @@ static size_t collect(struct sim_world *world, const struct outbox *outbox, stru
 		*ret_unsure |= graph->first == 0 && !graph->answered;
 		for (uint32_t i = 0; graph->first && i < graph->count; i++) {
 			const struct oracle_job *job = oracle_job(world, graph->first + i);
-			struct waiting entry = { .serial = job->job, .root = oracle_root(graph), .spec = &graph->jobs[i],
+			struct waiting entry = { .serial = job->job, .graph = graph, .root = oracle_root(graph), .spec = &graph->jobs[i],
 						 .priority = priority_of(job, &graph->jobs[i]) };
 
 			for (size_t k = 0; k < outbox->frame_count && job->decided == STATE_ASSIGNED; k++)
@@ -126,14 +128,14 @@ static bool is_better(const struct waiting *a, const struct waiting *b)
 
 /* ---- resources that the best job lacks ---- */
 
-static struct oracle_worker *only_worker(struct sim_world *world, const struct rec_job_spec *spec)
+static struct oracle_worker *only_worker(struct sim_world *world, const struct waiting *job)
 {
 	struct oracle_worker *found = NULL;
 
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		struct oracle_worker *worker = &world->oracle.workers[i];
 
-		if (worker->number == 0 || !oracle_worker_could(world, i, spec))
+		if (worker->number == 0 || !oracle_worker_could(world, i, job->graph, job->spec))
 			continue;
 		if (found)
 			return NULL;
@@ -144,7 +146,7 @@ static struct oracle_worker *only_worker(struct sim_world *world, const struct r
 
 static void check_kept(struct sim_world *world, const struct waiting *best, const struct waiting *given)
 {
-	struct oracle_worker *worker = only_worker(world, best->spec);
+	struct oracle_worker *worker = only_worker(world, best);
 	uint64_t asks[SIM_KINDS], others[SIM_KINDS], used[SIM_KINDS] = { 0 };
 	size_t cursor = 0;
 	uint64_t serial;
@@ -202,7 +204,7 @@ static void order_decided(struct sim_world *world, const struct outbox *outbox)
 	for (size_t i = 0; i < count; i++) {
 		for (size_t k = 0; jobs[i].given && k < count; k++)
 			if (!jobs[k].given && jobs[k].root->tenant == jobs[i].root->tenant && is_better(&jobs[k], &jobs[i]) &&
-			    want_the_same(jobs[i].spec, jobs[k].spec))
+			    want_the_same(&jobs[i], &jobs[k]))
 				world_fail(world, "job %u is given out before job %u, which wants the same and is better",
 					   (unsigned)jobs[i].serial, (unsigned)jobs[k].serial);
 		if (best && jobs[i].given && world->seed % 5 == 0)

@@ -38,6 +38,12 @@ static bool is_strange(const struct rec_job_spec *spec, const struct sim_worker 
 	return spec->description.len > 0 && worker->owners_only;
 }
 
+/* Is this a worker of the machine in whose directory the jobs of the graph run? */
+static bool is_here(const struct sim_graph *graph, const struct sim_worker *worker)
+{
+	return graph->machine == 0 || graph->machine == worker->index % SIM_MACHINES + 1;
+}
+
 /* The index + 1 of the pool to which a topic is mapped: by itself, or by the longest pattern that matches; 0: none. */
 static unsigned mapped(const struct sim_world *world, struct slice topic)
 {
@@ -319,12 +325,16 @@ static void place_start(struct sim_world *world, const struct oracle_start *star
 {
 	const struct rec_job_spec *spec = start->spec;
 	const struct sim_worker *worker = start->worker;
-	uint64_t asks[SIM_KINDS], sum[SIM_KINDS] = { 0 };
+	uint64_t asks[SIM_KINDS], sum[SIM_KINDS] = { 0 }, first;
+	const struct sim_graph *graph;
 
 	if (misses_label(spec, worker->labels))
 		world_fail(world, "job %u starts on %s, which lacks a label", (unsigned)start->job->job, worker->name);
 	if (is_strange(spec, worker))
 		world_fail(world, "job %u is a stranger's, and starts on %s", (unsigned)start->job->job, worker->name);
+	graph = oracle_graph(world, start->job->job, &first);
+	if (graph && !is_here(graph, worker))
+		world_fail(world, "job %u runs in a directory of another machine, and starts on %s", (unsigned)start->job->job, worker->name);
 	if (spec->only_worker.len && !slice_eq(spec->only_worker, slice_str(worker->name)))
 		world_fail(world, "job %u starts on %s, which isn't the one", (unsigned)start->job->job, worker->name);
 	for (size_t i = 0; i < worker->process_count; i++) {
@@ -339,7 +349,7 @@ static void place_start(struct sim_world *world, const struct oracle_start *star
 				   worker->name, (unsigned)sum[kind], graph_kind_names[kind], (unsigned)worker->offers[kind]);
 }
 
-bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct rec_job_spec *spec)
+bool oracle_worker_could(const struct sim_world *world, uint32_t index, const struct sim_graph *graph, const struct rec_job_spec *spec)
 {
 	const struct sim_worker *sim = &world->workers[index];
 	const struct oracle_worker *worker = &world->oracle.workers[index];
@@ -349,7 +359,7 @@ bool oracle_worker_could(const struct sim_world *world, uint32_t index, const st
 	for (unsigned kind = 0; kind < SIM_KINDS; kind++)
 		if (asks[kind] > worker->offers[kind])
 			return false;
-	return !is_strange(spec, sim) && !misses_label(spec, sim->labels) && worker->standing == STANDING_NONE &&
+	return !is_strange(spec, sim) && is_here(graph, sim) && !misses_label(spec, sim->labels) && worker->standing == STANDING_NONE &&
 	       world->oracle.pools[worker->pool] == POOL_ACTIVE && !wrong_pool(world, spec, worker->pool) &&
 	       (!spec->pool_hard || slice_eq(spec->pool, slice_str(graph_pool_names[worker->pool]))) &&
 	       (spec->only_worker.len == 0 || slice_eq(spec->only_worker, slice_str(sim->name)));
@@ -373,7 +383,7 @@ bool oracle_job_hopeless(struct sim_world *world, const struct sim_graph *graph,
 	graph_asks(spec, asks);
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		const struct sim_worker *worker = &world->workers[i];
-		bool may = !is_strange(spec, worker) && !misses_label(spec, worker->labels);
+		bool may = !is_strange(spec, worker) && is_here(graph, worker) && !misses_label(spec, worker->labels);
 
 		for (unsigned kind = 0; kind < SIM_KINDS; kind++)
 			may &= asks[kind] <= worker->offers[kind];

@@ -38,8 +38,10 @@ static void know(struct sim_world *world, const struct row_run *row)
 	known->answered = true;
 	known->borrowed = true;
 	known->tenant = oracle_root(graph)->tenant;
-	if (known->context.len == 0)
+	if (known->context.len == 0) {
 		known->context = graph->context;
+		known->machine = graph->machine;
+	}
 	if (row->jobs != known->count || row->depth != up->depth + 1 || row->max_jobs != known->max_jobs)
 		world_fail(world, "run %u isn't what its job said", (unsigned)row->run);
 	map_put(&world->oracle.runs, (uint64_t)row->run, known);

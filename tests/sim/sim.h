@@ -73,6 +73,7 @@ struct sim_graph {
 	struct sim_condition **needs_trees, **when_trees;
 	/* for each job the graph of its sub-run, or NULL; NULL: no job is a sub-run */
 	struct sim_graph **subs;
+	unsigned machine;                /* the jobs run in a directory of this machine, from 1; 0: anywhere */
 	bool stranger;                   /* the run belongs to another person than the master's owner */
 	unsigned within;                 /* depth: number of graphs around this one; 0: not a sub-run */
 	uint64_t features;
@@ -128,6 +129,7 @@ struct sim_graph *graph_make_within(struct rand_state *rand, uint64_t number, ui
 uint64_t graph_features_draw(struct rand_state *rand);
 void graph_free(struct sim_graph *graph);
 #define SIM_LABELS 3
+#define SIM_MACHINES 2
 #define SIM_KINDS 3                      /* number of kinds of resources */
 #define SIM_MOST 4                       /* most of one kind that a worker offers */
 #define SIM_POOLS 3
@@ -158,6 +160,7 @@ extern const char *const graph_group_names[SIM_GROUPS];
 /* Check whether the job names this group; *ret_states is the limit that it states, or 0. */
 bool graph_names_group(const struct rec_job_spec *job, unsigned group, uint32_t *ret_states);
 extern const char *const graph_label_names[SIM_LABELS];
+extern const char *const graph_machine_names[SIM_MACHINES];      /* worker N is on machine N % SIM_MACHINES */
 extern const char *const graph_kind_names[SIM_KINDS];
 extern const char *const graph_tenant_names[SIM_TENANTS];
 extern const char *const graph_pool_names[SIM_POOLS];    /* the first is the default pool */

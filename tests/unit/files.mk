@@ -85,6 +85,7 @@ unit_programs = \
 	tests/unit/test_core_place \
 	tests/unit/test_core_place_affinity \
 	tests/unit/test_core_place_charge \
+	tests/unit/test_core_place_here \
 	tests/unit/test_core_place_lock \
 	tests/unit/test_core_place_order \
 	tests/unit/test_core_place_owner \
@@ -477,6 +478,9 @@ tests_unit_test_core_place_affinity_LDADD = $(core_libs)
 
 tests_unit_test_core_place_charge_SOURCES = tests/unit/test_core_place_charge.c
 tests_unit_test_core_place_charge_LDADD = $(core_libs)
+
+tests_unit_test_core_place_here_SOURCES = tests/unit/test_core_place_here.c
+tests_unit_test_core_place_here_LDADD = $(core_libs)
 
 tests_unit_test_core_place_lock_SOURCES = tests/unit/test_core_place_lock.c
 tests_unit_test_core_place_lock_LDADD = $(core_libs)

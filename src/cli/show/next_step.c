@@ -53,7 +53,7 @@ struct slice explain_next(const struct rec_job_row *given, const struct rec_job_
 		verb = "release";
 	else if (job->why_code == REASON_WORKER_CORDONED || job->why_code == REASON_NO_WORKER_RESOURCES ||
 		 job->why_code == REASON_NO_WORKER_LABELS || job->why_code == REASON_NO_WORKER_NAMED ||
-		 job->why_code == REASON_NO_WORKER_POOL || job->why_code == REASON_AFFINITY_BUSY)
+		 job->why_code == REASON_NO_WORKER_POOL || job->why_code == REASON_NO_WORKER_SHARES || job->why_code == REASON_AFFINITY_BUSY)
 		return slice_str("titan worker ls");
 	else if (job->why_code == REASON_POOL_DRAINING || job->why_code == REASON_POOL_INACTIVE ||
 		 job->why_code == REASON_NO_POOL_PROVIDES)

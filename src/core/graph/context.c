@@ -67,6 +67,21 @@ void context_complete(struct slice bytes, enum job_kind kind, struct arena *aren
 	spec_complete(spec, &context, arena);
 }
 
+void context_here(struct slice bytes, struct buf *out)
+{
+	struct rec_run_context context;
+	struct arena arena = { 0 };
+
+	if (bytes.len == 0)
+		return;
+	CHECK(record_decode(REC_run_context, &bytes, &arena, &context, NULL) == ERR_NONE);
+	if (context.dir.len == 0 && context.here_dir.len > 0 && context.machine.len > 0) {
+		context.env.n = context.here_env.n = 0;
+		record_encode(out, REC_run_context, &context);
+	}
+	arena_free(&arena);
+}
+
 void contexts_begin(struct worker *worker, uint64_t slots)
 {
 	if (!PLANTED(context_not_told_again))

@@ -16,6 +16,7 @@ struct builder {
 	struct error *error;
 	struct name_index names;
 	struct map fanouts;
+	struct buf here;                 /* the submitter's directory, from context_here */
 	uint32_t *edges;                 /* edges as parent << TRIGGER_BITS | trigger, grouped by child */
 	size_t edge_count, edge_cap;
 	struct edge *outer;
@@ -126,7 +127,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_ALWAYS;
 	if (spec.final && builder->extent->start == 0)
 		final_add(builder->run, job);
-	err = class_of(core, builder->run, &spec, &job->class_at, builder->error);
+	err = class_of(core, builder->run, &spec, buf_slice(&builder->here), &job->class_at, builder->error);
 	if (err == ERR_NONE)
 		err = lane_join(core, job, &spec, &builder->fanouts, builder->error);
 	if (err == ERR_NONE)
@@ -303,6 +304,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 
 	builder.extent = extent_new(run, first, parts);
 	name_index_init(&builder.names, builder.extent->count, core->hash_seed);
+	context_here(blob_slice(run->part_context[builder.extent->part]), &builder.here);
 	err = jobs_build(&builder);
 	if (err == ERR_NONE) {
 		children_build(&builder);
@@ -328,6 +330,7 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 	}
 	name_index_free(&builder.names);
 	map_free(&builder.fanouts);
+	buf_free(&builder.here);
 	mem_free(builder.edges);
 	mem_free(builder.outer);
 	return err;

@@ -28,6 +28,11 @@ const char *env_fault(const struct slice_list *env); /* the fault of a job's env
 enum err context_check(struct slice bytes, struct error *error);
 /* Merge a context into the specification of a job of this kind. */
 void context_complete(struct slice bytes, enum job_kind kind, struct arena *arena, struct rec_job_spec *spec);
+/*
+ * Write what a context says of the submitter's directory, as a run_context record; nothing if its jobs don't run there. A worker
+ * must share that directory.
+ */
+void context_here(struct slice bytes, struct buf *out);
 /* Forget which contexts the worker was sent, because it has connected anew. */
 void contexts_begin(struct worker *worker, uint64_t slots);
 /*

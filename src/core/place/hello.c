@@ -104,6 +104,8 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	worker->slots = (uint32_t)hello->slots;
 	if (worker->slots > worker->slots_high)
 		worker->slots_high = worker->slots;
+	mem_free(worker->machine);
+	worker->machine = mem_text(hello->machine);
 	mem_free(worker->labels.at);
 	worker->labels = labels_copy(hello->labels);
 	labels_order(&worker->labels);

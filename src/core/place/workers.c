@@ -45,6 +45,7 @@ void worker_free(struct worker *worker)
 	if (!worker)
 		return;
 	mem_free(worker->name);
+	mem_free(worker->machine);
 	mem_free(worker->held);
 	mem_free(worker->labels.at);
 	mem_free(worker->offers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Classes: jobs with the same requirements for a worker (labels, resources, pool, name, affinity) share a class. Each
+ * Classes: jobs with the same requirements for a worker (labels, resources, pool, name, affinity, directory) share a class. Each
  * class has its own queues, so a class that no worker serves never holds up another. A class lives as long as a run
  * in memory has jobs of it. The first class has no requirements and lives for ever.
  */
@@ -59,6 +59,11 @@ struct slice_list labels_copy(struct slice_list labels)
 	return copy;
 }
 
+bool worker_shares(const struct worker *worker, const struct wants *wants)
+{
+	return wants->here.here_dir.len == 0 || slice_eq(wants->here.machine, slice_str(worker->machine));
+}
+
 bool worker_has_labels(const struct worker *worker, const struct wants *wants)
 {
 	for (size_t i = 0; i < wants->spec.labels.n; i++)
@@ -105,6 +110,8 @@ bool worker_can(const struct worker *worker, const struct ready_class *class)
 	if (wants->stranger && worker->owners_only && !PLANTED(stranger_at_the_owners_worker))
 		return false;
 	if (!kind_table[class->kind].worker)
+		return false;
+	if (!worker_shares(worker, wants) && !PLANTED(here_on_another_machine))
 		return false;
 	if (wants->spec.only_worker.len > 0 && !slice_eq(wants->spec.only_worker, slice_str(worker->name)))
 		return false;
@@ -169,13 +176,15 @@ static void run_holds_class(struct run *run, struct ready_class *class)
 	class->runs++;
 }
 
+/* Bits of the byte behind the encoded specification, if any is set. With WANTS_HERE the submitter's directory follows. */
+enum { WANTS_STRANGER = 1, WANTS_HERE = 2 };
+
 /*
  * Encode the part of a specification that concerns the worker, in canonical order. Return false if it requires
  * nothing.
  */
-static bool wants_encode(const struct rec_job_spec *spec, bool stranger, struct buf *out)
+static bool wants_encode(const struct rec_job_spec *spec, bool stranger, struct slice here, struct buf *out)
 {
-	static const uint8_t mark = 1;
 	struct rec_job_spec only = {
 		.labels = spec->labels, .asks = spec->asks, .prefer = spec->prefer,
 		.prefer_worker = spec->prefer_worker, .only_worker = spec->only_worker, .pool = spec->pool,
@@ -186,16 +195,19 @@ static bool wants_encode(const struct rec_job_spec *spec, bool stranger, struct 
 		record_encode(out, REC_job_spec, &(struct rec_job_spec){ .kind = spec_kind(spec) });
 		return true;
 	}
-	if (only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
-	    only.only_worker.len == 0 && only.pool.len == 0 && only.requires.n == 0 && only.topic.len == 0 && only.affinity == AFFINITY_NONE && !stranger)
+	if (spec->dir.len > 0)
+		here.len = 0;
+	if (!stranger && here.len == 0 && only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
+	    only.only_worker.len == 0 && only.pool.len == 0 && only.requires.n == 0 && only.topic.len == 0 && only.affinity == AFFINITY_NONE)
 		return false;
 	labels_sort(&only.labels);
 	labels_sort(&only.asks);
 	labels_sort(&only.prefer);
 	labels_sort(&only.requires);
 	record_encode(out, REC_job_spec, &only);
-	if (stranger)
-		buf_add(out, &mark, sizeof(mark));
+	if (stranger || here.len > 0)
+		buf_add_byte(out, (uint8_t)((stranger ? WANTS_STRANGER : 0) | (here.len > 0 ? WANTS_HERE : 0)));
+	buf_add_slice(out, here);
 	return true;
 }
 
@@ -226,7 +238,12 @@ static struct wants *wants_make(struct slice bytes)
 	memcpy(wants->bytes, bytes.data, bytes.len);
 	bytes.data = wants->bytes;
 	CHECK(record_decode(REC_job_spec, &bytes, &wants->arena, &wants->spec, NULL) == ERR_NONE);
-	wants->stranger = bytes.len > 0;
+	if (bytes.len > 0) {
+		wants->stranger = (*bytes.data & WANTS_STRANGER) != 0;
+		bytes = slice_make(bytes.data + 1, bytes.len - 1);
+	}
+	if (bytes.len > 0)
+		CHECK(record_decode(REC_run_context, &bytes, &wants->arena, &wants->here, NULL) == ERR_NONE);
 	wants->labels = label_wants(wants->spec.labels, &wants->arena);
 	wants->prefer = label_wants(wants->spec.prefer, &wants->arena);
 	CHECK(resources_read(wants->spec.asks, &asks, NULL) == ERR_NONE);
@@ -302,13 +319,13 @@ static enum err class_find(struct core *core, struct run *run, struct slice byte
 	return ERR_NONE;
 }
 
-enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
+enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, struct slice here, uint16_t *ret_class,
 		  struct error *error)
 {
 	struct buf bytes = { 0 };
 	enum err err = ERR_NONE;
 
-	if (wants_encode(spec, is_stranger(core, run), &bytes))
+	if (wants_encode(spec, is_stranger(core, run), core->loaded || !PLANTED(here_forgotten_at_load) ? here : (struct slice){ 0 }, &bytes))
 		err = class_find(core, run, buf_slice(&bytes), ret_class, error);
 	else
 		*ret_class = 0;

@@ -46,12 +46,15 @@ bool ready_waits(const struct job *job);
 /* label.c */
 void classes_init(struct core *core);
 void classes_free(struct core *core);
-enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, uint16_t *ret_class,
+/* here: the submitter's directory, from context_here; jobs that name a directory don't need it. */
+enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, struct slice here, uint16_t *ret_class,
 		  struct error *error);
 /* Leave the run's classes from index `from` on. */
 void run_release_classes(struct core *core, struct run *run, size_t from);
 /* Check whether the worker could run jobs of this class if it were idle. */
 bool worker_can(const struct worker *worker, const struct ready_class *class);
+/* Check that the worker shares the submitter's directory, if the jobs run there. */
+bool worker_shares(const struct worker *worker, const struct wants *wants);
 /* Check that the worker meets each requirement on labels. */
 bool worker_has_labels(const struct worker *worker, const struct wants *wants);
 void labels_sort(struct slice_list *labels);             /* sort texts and drop duplicates */

@@ -19,7 +19,7 @@ static void tell_list(struct telling *telling, const char *before, struct slice_
  * The requirements on a worker, in the order in which they are checked. The first that no worker meets is the reason.
  */
 enum hurdle {
-	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_TOPIC, HURDLE_PROVIDES, HURDLE_RESOURCES, HURDLE_OWNER, HURDLE_STANDING, HURDLE_POOL_STATE,
+	HURDLE_UP, HURDLE_NAME, HURDLE_LABELS, HURDLE_POOL, HURDLE_TOPIC, HURDLE_PROVIDES, HURDLE_RESOURCES, HURDLE_OWNER, HURDLE_HERE, HURDLE_STANDING, HURDLE_POOL_STATE,
 	HURDLE_REFUSES, HURDLE_NONE
 };
 
@@ -41,6 +41,8 @@ static enum hurdle hurdle_of(const struct worker *worker, const struct wants *wa
 		return HURDLE_RESOURCES;
 	if (wants && wants->stranger && worker->owners_only)
 		return HURDLE_OWNER;
+	if (wants && !worker_shares(worker, wants))
+		return HURDLE_HERE;
 	if (worker->standing != STANDING_NONE)
 		return HURDLE_STANDING;
 	if (worker->pool->state != POOL_ACTIVE)
@@ -100,6 +102,8 @@ static void tell_failing(struct telling *telling, enum hurdle hurdle, const stru
 		buf_addf(&telling->words, "%s%s", count == 1 ? "worker " : ", ", worker->name);
 		if (hurdle == HURDLE_STANDING)
 			buf_addf(&telling->words, " (%s)", standing_name(worker->standing));
+		else if (hurdle == HURDLE_HERE)
+			buf_add_str(&telling->words, " (on another machine)");
 		else if (hurdle == HURDLE_POOL_STATE)
 			buf_addf(&telling->words, " (pool %s is %s)", worker->pool->name, pool_state_name(worker->pool->state));
 		else if (hurdle == HURDLE_REFUSES)
@@ -226,6 +230,27 @@ static enum reason tell_unmapped(struct telling *telling, struct slice topic)
 	return REASON_NO_POOL_MAPPING;
 }
 
+/* Say where the job was submitted, and that no worker has that directory. */
+static enum reason tell_here(struct telling *telling, const struct wants *wants)
+{
+	struct slice dir = wants->here.here_dir;
+
+	tell_named(telling, wants);
+	if (wants->spec.only_worker.len > 0) {
+		buf_addf(&telling->words, "which doesn't share the directory in which it was submitted, %.*s", (int)dir.len, (const char *)dir.data);
+	} else {
+		buf_addf(&telling->words, "the job runs where it was submitted, in %.*s, and no suitable connected worker shares that directory",
+			 (int)dir.len, (const char *)dir.data);
+		if (!telling->brief) {
+			buf_add_str(&telling->words, ": ");
+			tell_failing(telling, HURDLE_HERE, wants, "");
+		}
+	}
+	if (!telling->brief)
+		buf_add_str(&telling->words, "; titan run --private gives jobs an empty directory instead, on any worker");
+	return REASON_NO_WORKER_SHARES;
+}
+
 static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, const struct wants *wants)
 {
 	const struct core *core = telling->core;
@@ -269,6 +294,8 @@ static enum reason tell_hurdle(struct telling *telling, enum hurdle hurdle, cons
 		tell_failing(telling, hurdle, wants, ": jobs there run as a user who has rights at this master, so only those of ");
 		buf_addf(&telling->words, "%s may; start a worker as another user, or set trust_submitters: yes in titan.conf", core->owner);
 		return REASON_WORKER_OF_OWNER;
+	case HURDLE_HERE:
+		return tell_here(telling, wants);
 	case HURDLE_STANDING:
 		tell_failing(telling, hurdle, wants, ": a person ordered this with titan cordon or titan drain");
 		return REASON_WORKER_CORDONED;
@@ -387,6 +414,10 @@ static bool tell_never(struct telling *telling, const struct worker *target, con
 		return true;
 	case HURDLE_OWNER:
 		buf_addf(&telling->words, "takes only jobs of %s", telling->core->owner);
+		return true;
+	case HURDLE_HERE:
+		buf_addf(&telling->words, "doesn't share the directory %.*s, in which the job was submitted", (int)wants->here.here_dir.len,
+			 (const char *)wants->here.here_dir.data);
 		return true;
 	case HURDLE_RESOURCES:
 		tell_asks(telling, "doesn't offer all of: ", wants);
