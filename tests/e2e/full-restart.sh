@@ -26,11 +26,14 @@ fill_disk() {
 	dd if=/dev/zero of="$TITAN_STATE/filler$fillers.1" bs=1024 2>/dev/null
 	is "nothing is free" "$(stat -f -c %a "$TITAN_STATE")" 0
 }
+# Also cuts the log behind its last frame: the zeros there are room that a full disk wouldn't take away.
 kill_master() {
-	local pid
+	local pid used
 	pid=$(master_pid)
 	kill -KILL "$pid"
 	until_true 5 process_gone "$pid"
+	used=$(cmp -l "$store-wal" /dev/zero 2>/dev/null | tail -n 1 | awk '{ print $1 }')
+	truncate -s $((32 + (used - 32 + 4119) / 4120 * 4120)) "$store-wal"
 }
 store_is() { [ "$(state_of '.store | [.full, .stuck] | join(" ")')" = "$1" ]; }
 

@@ -9,11 +9,12 @@
 #include "store_box.h"
 #include "store_layer.h"
 
-enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC, FAULT_NO_GROWTH };
+enum fault { FAULT_NONE, FAULT_FULL, FAULT_WRITE, FAULT_SYNC, FAULT_NO_GROWTH, FAULT_NO_AHEAD };
 
 static atomic_int fault;
 static atomic_int syncs;
-static atomic_int log_writes;
+static atomic_int log_writes;            /* those that aren't zeros ahead of the log's end */
+static atomic_int ahead_writes;
 static atomic_long ends[LAYER_FILES];    /* highest offset written in each file; set back when the file is truncated */
 
 /* The planned failure: calls of one kind fail from number at to number until with this result. */
@@ -30,14 +31,21 @@ static int plan_cb(const struct layer_call *call)
 	return number >= planned.at && number < planned.until ? planned.result : SQLITE_OK;
 }
 
+static bool is_zero(const struct layer_call *call)
+{
+	const uint8_t *bytes = call->data;
+
+	return call->len > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)call->len - 1) == 0;
+}
+
 static int fault_cb(const struct layer_call *call, bool *skip)
 {
 	int kind = atomic_load(&fault);
 
 	(void)skip;
 	if (call->op == LAYER_WRITE && call->which == LAYER_LOG)
-		atomic_fetch_add(&log_writes, 1);
-	if (call->op == LAYER_WRITE && kind == FAULT_FULL)
+		atomic_fetch_add(is_zero(call) ? &ahead_writes : &log_writes, 1);
+	if (call->op == LAYER_WRITE && (kind == FAULT_FULL || (kind == FAULT_NO_AHEAD && is_zero(call))))
 		return SQLITE_FULL;
 	if (call->op == LAYER_WRITE && call->at + call->len > atomic_load(&ends[call->which])) {
 		if (kind == FAULT_NO_GROWTH)
@@ -97,6 +105,51 @@ TEST a_commit_is_one_write(void)
 		if (number > 1)
 			ASSERT_EQ_FMT(1, atomic_load(&log_writes) - before, "%d");
 	}
+	store_close(store);
+	PASS();
+}
+
+/* A sync is slow when the file has grown: so a growing log is made longer for many commits at once. */
+TEST few_commits_change_the_size_of_the_log(void)
+{
+	struct store *store = box_start(0);
+	int grown = 0;
+	off_t last = 0;
+
+	for (uint64_t number = 1; number <= 60; number++) {
+		struct outbox *turn = box_turn(number);
+		struct stat info;
+		char log[sizeof(box_path) + 8];
+
+		box_job(turn, 1, (int64_t)number, STATE_READY);
+		box_commit(store, turn);
+		snprintf(log, sizeof(log), "%s-wal", box_path);
+		ASSERT_EQ(0, stat(log, &info));
+		grown += info.st_size != last;
+		last = info.st_size;
+	}
+	ASSERTm("60 commits of some pages each make the log longer a few times", grown <= 6);
+	store_close(store);
+	PASS();
+}
+
+/* Without room for zeros ahead the log ends at its last frame, and the commit is as good as ever. */
+TEST a_commit_needs_no_room_ahead_of_it(void)
+{
+	int before = atomic_load(&ahead_writes);
+	struct store *store;
+
+	atomic_store(&fault, FAULT_NO_AHEAD);
+	store = box_start(0);
+	for (uint64_t number = 1; number <= 20; number++) {
+		struct outbox *turn = box_turn(number);
+
+		box_job(turn, 1, (int64_t)number, STATE_READY);
+		box_commit(store, turn);
+	}
+	atomic_store(&fault, FAULT_NONE);
+	ASSERT(atomic_load(&ahead_writes) > before);
+	ASSERT(has_job(store, 20));
 	store_close(store);
 	PASS();
 }
@@ -457,6 +510,8 @@ SUITE(store_fault)
 	layer_hook_cb = fault_cb;
 	RUN_TEST(every_commit_is_synced);
 	RUN_TEST(a_commit_is_one_write);
+	RUN_TEST(few_commits_change_the_size_of_the_log);
+	RUN_TEST(a_commit_needs_no_room_ahead_of_it);
 	RUN_TEST(a_full_disk_delays_and_loses_nothing);
 	RUN_TEST(last_reserve_is_kept_for_what_makes_room);
 	RUN_TEST(log_begins_anew_in_its_place_on_a_full_disk);
