@@ -70,6 +70,7 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->model.letters_stale = true;
 	app->model.runs_open = app->model.graph_open = false;
 	log_forget_requests(&app->log);
+	app->dag.reasons_id = 0;
 	if (app->notice_bad)
 		app->notice[0] = '\0';           /* the notice is an error about the lost connection, which is back */
 	app->request_first = app->request_count; /* unsent requests were meant for the old connection */
@@ -149,6 +150,10 @@ static void take_error(struct app *app, const struct msg_error *msg)
 		log_refused(app);
 	if (msg->id != 0 && msg->id == app->log.tries_id)
 		app->log.tries_id = 0;
+	if (msg->id != 0 && msg->id == app->dag.reasons_id) {
+		app->dag.reasons_id = 0; /* the run has just been pruned; nothing that a person asked for failed */
+		return;
+	}
 	if (msg->id != 0 && msg->id == app->gate.request && app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
 	if (msg->id != 0 && msg->id == app->gate.sent)
@@ -175,11 +180,19 @@ static void take_ok(struct app *app, const struct msg_ok *msg)
 	app_notice(app, false, "done: %" PRIu64 " %s %s", app->act_sum, app->act_sum == 1 ? "job" : "jobs", app->act_word);
 }
 
-/* Take a page of older runs or of dead letters; false: the answer is another one. While frozen, such pages are dropped. */
+/* Take an answer to a question; false: it is of a subscription. While frozen, pages of runs and letters are dropped. */
 static bool take_page(struct app *app, const struct msg_snapshot *msg, int64_t now_ms)
 {
 	struct model *model = &app->model;
 
+	if (msg->id != 0 && msg->id == app->log.tries_id) {
+		log_take_tries(app, msg);
+		return true;
+	}
+	if (msg->id != 0 && msg->id == app->dag.reasons_id) {
+		reasons_take(app, msg);
+		return true;
+	}
 	if (msg->id == 0 || (msg->id != app->older_id && msg->id != app->letters_id))
 		return false;
 	if (msg->id == app->older_id) {
@@ -208,10 +221,6 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 	}
 	if (op == OP_SNAPSHOT && take_page(app, msg, now_ms))
 		return;
-	if (op == OP_SNAPSHOT && app->log.tries_id != 0 && ((const struct msg_snapshot *)msg)->id == app->log.tries_id) {
-		log_take_tries(app, msg);
-		return;
-	}
 	if (app->frozen && (op == OP_SNAPSHOT || op == OP_DELTA)) {
 		/* the screen is frozen: drop the message; its data is asked for again afterwards */
 		app->frozen_count++;
@@ -264,6 +273,7 @@ enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t
 	follow_selection(app, now_ms);
 	follow_letters(app, now_ms);
 	log_ask(app, now_ms);
+	reasons_ask(app, now_ms);
 	app->dirty = true;
 	return ERR_NONE;
 }
@@ -276,6 +286,7 @@ void app_tick(struct app *app, int64_t now_ms)
 	follow_selection(app, now_ms);
 	follow_letters(app, now_ms);
 	log_ask(app, now_ms);
+	reasons_ask(app, now_ms);
 	/* A log that is read again and again changes the picture only when output comes. */
 	app->dirty |= now_ms / 1000 != app->ticked_ms / 1000;
 	app->ticked_ms = now_ms;
@@ -297,7 +308,7 @@ bool app_loaded(const struct app *app)
 		return false;
 	if (app->older_id != 0 || app->letters_id != 0)
 		return false;
-	return log_is_loaded(app);
+	return log_is_loaded(app) && app->dag.reasons_id == 0 && reasons_wait_ms(app, app->ticked_ms) > 0;
 }
 
 int64_t app_wait_ms(const struct app *app, int64_t now_ms)
@@ -312,6 +323,8 @@ int64_t app_wait_ms(const struct app *app, int64_t now_ms)
 		wait = second;
 	if (log_wait_ms(app, now_ms) >= 0 && log_wait_ms(app, now_ms) < wait)
 		wait = log_wait_ms(app, now_ms);
+	if (reasons_wait_ms(app, now_ms) < wait)
+		wait = reasons_wait_ms(app, now_ms);
 	if (app->look_run != app->model.graph.run && app->look_ms > now_ms && app->look_ms - now_ms < wait)
 		wait = app->look_ms - now_ms;
 	if (app->model.letters_stale && app->view == VIEW_HOME && app->letters_ms > now_ms && app->letters_ms - now_ms < wait)

@@ -102,6 +102,8 @@ static void summary_draw(const struct app *app, struct pane pane)
 		return;
 	tally = tally_of(run->counts);
 	x = pane_clipped(pane, 0, 0, 40, plain, run->name, app->theme.ascii);
+	if (run->parent_run)
+		x = pane_printf(pane, x, 0, plain, " (sub-run of #%" PRIu64 ") ", run->parent_run);
 	x = pane_printf(pane, x, 0, plain, "#%" PRIu64 ": %u running, %u failed, %u waiting, %u ok", run->run,
 		tally.run, tally.fail, tally.wait + tally.queue, tally.ok);
 	if (tally.other > 0)

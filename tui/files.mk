@@ -9,6 +9,7 @@ tui_sources = \
 	tui/app_send.c \
 	tui/cells.c \
 	tui/cells.h \
+	tui/dag_reasons.c \
 	tui/dialog_gate.c \
 	tui/fold.c \
 	tui/fold.h \

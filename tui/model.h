@@ -23,6 +23,8 @@ struct tui_run {
 	uint64_t jobs;
 	uint32_t counts[STATE_COUNT];
 	uint32_t forgiven;               /* number of the run's jobs whose failure is forgiven */
+	bool held;
+	uint64_t parent_run;             /* for a sub-run: the run that contains its parent job; 0: none */
 	uint32_t dead;                   /* number of the run's jobs that have a dead letter */
 	int64_t submitted_ms, ended_ms;
 	uint64_t seen;                   /* number of the last snapshot that had this run */
@@ -34,9 +36,19 @@ struct tui_worker {
 	enum worker_state state;
 	uint64_t slots, busy, prefetched, cpu_permille, mem_permille, pid, done;
 	uint64_t stuck;                  /* number of attempts whose processes can't be killed */
+	enum worker_standing standing;
+	bool pool_stopped, rests;        /* its pool gets no jobs; it gets none, because it lost its connection too often */
 	uint64_t refused_code;           /* errno of the reason why the worker can't start jobs; 0: it can */
 	int64_t seen_ms;
 	uint64_t seen;
+};
+
+struct job_more {                        /* what few jobs have */
+	bool held;
+	uint16_t pass, loop_max;         /* of a loop; pass 0: the job is none */
+	uint32_t votes, votes_wanted;    /* of a gate */
+	uint64_t child, child_jobs;      /* run and size of its sub-run; child 0: it hasn't begun one */
+	int64_t deadline_ms;
 };
 
 struct tui_job {                         /* a job of the graph; kept small, because there may be 100,000 */
@@ -45,6 +57,7 @@ struct tui_job {                         /* a job of the graph; kept small, beca
 	struct slice name;               /* in the graph's arena */
 	const struct slice *worker;      /* name of the job's worker, owned by the model; NULL: no worker */
 	uint32_t *needs;                 /* indices of the job's parents, in the graph's arena */
+	struct job_more *more;           /* in the graph's arena; NULL: it has nothing of that */
 	struct rec_job_settings *settings;       /* settings of the job, in the graph's arena; NULL: not known */
 	int64_t due_ms, started_ms, ended_ms;
 	uint32_t need_count, code;

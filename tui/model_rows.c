@@ -139,6 +139,8 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	run->forgiven = (uint32_t)row->forgiven;
 	model->letters_stale |= change == CHANGE_TOLD && run->dead != row->dead;
 	run->dead = (uint32_t)row->dead;
+	run->held = row->held;
+	run->parent_run = row->parent_run;
 	run->submitted_ms = row->submitted_ms;
 	run->ended_ms = row->ended_ms;
 	run->seen = model->snapshot;
@@ -179,6 +181,9 @@ void model_put_worker(
 	worker->done = row->done;
 	worker->stuck = row->stuck;
 	worker->refused_code = row->refused_code;
+	worker->standing = row->standing <= STANDING_DRAINING ? (enum worker_standing)row->standing : STANDING_NONE;
+	worker->pool_stopped = row->pool_state != POOL_ACTIVE;
+	worker->rests = row->rest_ms > 0;
 	worker->seen = model->snapshot;
 	if (change == CHANGE_TOLD && (is_new || before != worker->state))
 		model_tell(model, now_ms, theme_worker(worker->state), "worker %s %s",
@@ -283,6 +288,25 @@ static uint16_t small(uint64_t value)
 	return (uint16_t)(value > UINT16_MAX ? UINT16_MAX : value);
 }
 
+static uint32_t fewer(uint64_t value)
+{
+	return (uint32_t)(value > UINT32_MAX ? UINT32_MAX : value);
+}
+
+static void keep_more(struct tui_graph *graph, struct tui_job *job, const struct rec_job_row *row)
+{
+	struct job_more more = {
+		.held = row->held, .pass = small(row->pass), .loop_max = small(row->loop_max), .votes = fewer(row->gate_have),
+		.votes_wanted = fewer(row->gate_count), .child = row->child, .child_jobs = row->child_jobs, .deadline_ms = row->deadline_ms,
+	};
+	bool any = more.held || more.pass || more.votes_wanted || more.child || more.child_jobs || more.deadline_ms;
+
+	if (any && !job->more)
+		job->more = arena_alloc(&graph->arena, sizeof *job->more);
+	if (job->more)
+		*job->more = more;
+}
+
 void model_put_job(struct model *model, const struct rec_job_row *row, enum change change, int64_t now_ms)
 {
 	struct tui_graph *graph = &model->graph;
@@ -303,6 +327,7 @@ void model_put_job(struct model *model, const struct rec_job_row *row, enum chan
 		job->name = arena_copy(&graph->arena, row->name);
 	keep_needs(graph, job, row);
 	keep_settings(graph, job, row);
+	keep_more(graph, job, row);
 	job->worker = model_name(model, row->worker);
 	job->epoch = row->epoch;
 	job->cause = row->cause;

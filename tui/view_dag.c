@@ -21,6 +21,7 @@ void dag_forget(struct dag_view *dag)
 	lanes_free(&dag->lanes);
 	mem_free(dag->rows);
 	map_free(&dag->unfolded);
+	reasons_forget(&dag->reasons);
 	*dag = (struct dag_view){ .failures_only = failures_only, .page = page, .width = width };
 }
 

@@ -148,7 +148,7 @@ static void node_draw(const struct app *app, struct pane pane, int y, const stru
 	state_draw(app, pane, y, at, look);
 	if (node->folded) {
 		x = group_detail(app, pane, x, y, &tally, node->member_count);
-	} else if (state != STATE_WAITING) {
+	} else {
 		job_outcome(app, &graph->jobs[row->job], state, now_ms, text, sizeof text);
 		x = pane_str(pane, x, y, plain, text);
 		x = x == at->detail ? x : x + 2;

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -156,6 +157,18 @@ static void number_draw(struct pane pane, int x, int y, int room, struct style s
 	pane_right(pane, x, y, room, style, number_short(value, room, text));
 }
 
+/* How the state of a run is shown: also that it is on hold, or that all it waits for is a person. */
+static const struct state_info *run_face(const struct tui_run *run)
+{
+	struct tally tally = tally_of(run->counts);
+
+	if (run->held && !run_state_terminal(run->state) && tally.run == 0)
+		return &flag_table[FLAG_HOLD];
+	if (run->counts[STATE_APPROVAL] > 0 && tally.run + tally.queue == 0)
+		return &state_table[STATE_APPROVAL];
+	return run_state_info(run->state);
+}
+
 static void times_draw(const struct app *app, struct pane pane, int y, const struct run_columns *at,
 		       const struct tui_run *run, uint64_t ended_jobs, int64_t now_ms)
 {
@@ -171,14 +184,21 @@ static void times_draw(const struct app *app, struct pane pane, int y, const str
 		pane_right(pane, at->eta, y, 5, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "-");
 		return;
 	}
+	if (run_face(run) != run_state_info(run->state)) {
+		/* Nobody knows when a person decides. */
+		pane_right(pane, at->eta, y, 5, plain, run->counts[STATE_APPROVAL] > 0 ? "gate" : "hold");
+		return;
+	}
 	span_short((int64_t)((double)age * (double)(run->jobs - ended_jobs) / (double)ended_jobs), eta + 1);
-	pane_right(pane, at->eta, y, 5, plain, eta);
+	/* A gate that waits besides makes it later. */
+	snprintf(text, sizeof text, "%s%s", eta, run->counts[STATE_APPROVAL] > 0 && strlen(eta) < 5 ? "+" : "");
+	pane_right(pane, at->eta, y, 5, plain, text);
 }
 
 static void run_draw(const struct app *app, struct pane pane, int y, const struct run_columns *at,
 		     const struct tui_run *run, int64_t now_ms)
 {
-	const struct state_info *look = run_state_info(run->state);
+	const struct state_info *look = run_face(run);
 	struct style style = theme_state(&app->theme, look), plain = { 0 };
 	struct tally tally = tally_of(run->counts);
 	uint64_t ended_jobs = 0;

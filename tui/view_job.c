@@ -99,7 +99,7 @@ static void because(const struct tui_graph *graph, const struct tui_job *job, ch
 		snprintf(out + used, size - used, ", as %s %s", model_plain(root->name, name, sizeof name), fate);
 }
 
-static void waits_for(const struct tui_job *job, unsigned state, int64_t now_ms, char *out, size_t size)
+static void waits_for(const struct tui_job *job, unsigned state, const char *reason, int64_t now_ms, char *out, size_t size)
 {
 	char span[CLOCK_TEXT_SIZE];
 
@@ -109,31 +109,68 @@ static void waits_for(const struct tui_job *job, unsigned state, int64_t now_ms,
 	else if (state == STATE_DELAYED)
 		snprintf(out, size, "due now");
 	else if (state == STATE_READY)
-		snprintf(out, size, "for a free slot");
-	else if (state == STATE_APPROVAL)
-		snprintf(out, size, "for a person");
+		snprintf(out, size, "%s", reason[0] ? reason : "for a free slot");
+	else if (state == STATE_WAITING)
+		snprintf(out, size, "%s", reason);
+}
+
+/* What few jobs have: votes of a gate, the pass of a loop, a sub-run, a deadline. Each part ends with two spaces. */
+static void extras(const struct tui_job *job, unsigned state, int64_t now_ms, char *out, size_t size)
+{
+	const struct job_more *more = job->more;
+	bool over = state_terminal((enum job_state)state);
+	size_t used = 0;
+	char span[NUMBER_SIZE];
+
+	out[0] = '\0';
+	if (!more)
+		return;
+	if (state == STATE_APPROVAL)
+		used += (size_t)snprintf(out, size, "%u of %u approved  ", more->votes, more->votes_wanted);
+	if (state == STATE_APPROVAL && job->due_ms > 0 && used < size)
+		used += (size_t)snprintf(out + used, size - used, "expires in %s  ", span_short(job->due_ms - now_ms + 999, span));
+	if (more->pass > 0 && used < size)
+		used += (size_t)snprintf(out + used, size - used, "pass %u/%u  ", more->pass, more->loop_max);
+	if (more->child != 0 && used < size)
+		used += (size_t)snprintf(out + used, size - used, "sub-run #%" PRIu64 "  ", more->child);
+	if (more->deadline_ms > 0 && !over && used < size)
+		snprintf(out + used, size - used, "%s %s  ", more->deadline_ms > now_ms ? "deadline in" : "deadline passed for",
+			span_short(more->deadline_ms > now_ms ? more->deadline_ms - now_ms + 999 : now_ms - more->deadline_ms, span));
 }
 
 const struct state_info *job_face(const struct tui_graph *graph, size_t index)
 {
 	unsigned state = graph->states[index];
 
+	if (graph->jobs[index].more && graph->jobs[index].more->held && state_table[state].kind == KIND_WAITS)
+		return &flag_table[FLAG_HOLD];
+	if (state == STATE_DELAYED && graph->jobs[index].tries == 0)
+		return &flag_table[FLAG_LATER];
 	return state == STATE_FAILED && graph->jobs[index].dead ? &flag_table[FLAG_DEAD] : &state_table[state];
+}
+
+/* The reason for which the job waits; empty if it is none of the shown graph. */
+static const char *known_reason(const struct app *app, const struct tui_job *job)
+{
+	const struct tui_graph *graph = &app->model.graph;
+
+	return job >= graph->jobs && job < graph->jobs + graph->count ? reason_of(app, (uint32_t)(job - graph->jobs)) : "";
 }
 
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
 	size_t size)
 {
-	char end[64], span[CLOCK_TEXT_SIZE] = "", tries[32] = "", worker[64];
+	char end[160], span[CLOCK_TEXT_SIZE] = "", tries[32] = "", worker[64], more[160];
 	int64_t took =
 		(state == STATE_RUNNING || job->ended_ms == 0 ? now_ms : job->ended_ms) - job->started_ms;
 
+	extras(job, state, now_ms, more, sizeof more);
 	if (state_table[state].kind == KIND_WAITS) {
-		waits_for(job, state, now_ms, end, sizeof end);
+		waits_for(job, state, known_reason(app, job), now_ms, end, sizeof end);
 		if (job->tries > 0)
 			snprintf(tries, sizeof tries, "try %u/%u  ", job->tries - job->interrupted,
 				 job->retry_max + 1);
-		snprintf(out, size, "%s%s", tries, end);
+		snprintf(out, size, "%s%s%s", more, tries, end);
 		return;
 	}
 	if (state == STATE_SKIPPED || (state == STATE_CANCELLED && job->tries == 0)) {
@@ -147,7 +184,7 @@ void job_outcome(const struct app *app, const struct tui_job *job, unsigned stat
 		snprintf(tries, sizeof tries, "try %u/%u  ", job->tries - job->interrupted,
 				 job->retry_max + 1);
 	model_plain(job_worker(job), worker, sizeof worker);
-	snprintf(out, size, "%s%s%s%s%s", state_terminal((enum job_state)state) ? end : "", tries, span,
+	snprintf(out, size, "%s%s%s%s%s%s", more, state_terminal((enum job_state)state) ? end : "", tries, span,
 		span[0] ? "  " : "", worker);
 }
 

@@ -88,19 +88,32 @@ static void head_draw(const struct app *app, struct pane pane, const struct work
 		pane_right(pane, at->pid, 0, 8, dim, "PID");
 }
 
+/* A word for a connected worker that gets no jobs; otherwise: for any other one. */
+static const char *standing_word(const struct tui_worker *worker, const char *otherwise)
+{
+	if (worker->state != WORKER_UP)
+		return otherwise;
+	if (worker->standing == STANDING_DRAINING)
+		return "draining";
+	if (worker->standing == STANDING_CORDONED)
+		return "cordoned";
+	return worker->pool_stopped ? "pool drains" : worker->rests ? "rests" : otherwise;
+}
+
 static void worker_draw(const struct app *app, struct pane pane, int y, const struct worker_columns *at,
 			const struct tui_worker *worker, bool selected)
 {
 	const struct state_info *look = theme_worker(worker->state);
-	struct style style = theme_state(&app->theme, look), plain = { 0 };
+	bool stopped = standing_word(worker, NULL) != NULL;
+	struct style style = stopped ? theme_style(&app->theme, COLOUR_YELLOW, 0) : theme_state(&app->theme, look), plain = { 0 };
 	char text[CLOCK_TEXT_SIZE];
 	int x;
 
 	if (selected)
 		pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), ">");
 	pane_clipped(pane, 2, y, at->state - 3, plain, worker->name, app->theme.ascii);
-	x = pane_str(pane, at->state, y, style, theme_glyph(&app->theme, look));
-	pane_str(pane, x + 1, y, style, look->word);
+	x = pane_str(pane, at->state, y, style, theme_glyph(&app->theme, stopped ? &flag_table[FLAG_HOLD] : look));
+	pane_str(pane, x + 1, y, style, standing_word(worker, look->word));
 	pane_bar(pane, at->slots, y, at->bar_width,
 		worker->slots ? (unsigned)(worker->busy * 1000 / worker->slots) : 0,
 		theme_style(&app->theme, COLOUR_BLUE, 0), app->theme.ascii);

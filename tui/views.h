@@ -47,6 +47,8 @@ struct dag_view {
 	bool built_failures_only;
 	uint32_t job;                    /* the selected job's index; for a group, that of its first member */
 	bool member;                     /* a single member of a folded group is selected */
+	struct map reasons;              /* why visible jobs wait, by index */
+	uint64_t reasons_id;             /* the question for them */
 	bool chosen;                     /* a job was selected, by a person or when the graph had come */
 	size_t top;
 	int page, width;                 /* size of the last picture */
@@ -217,6 +219,7 @@ void send_letters(struct app *app, uint64_t cursor);
 void send_cancel(struct app *app, uint64_t run, struct slice job);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
+uint64_t send_query_reasons(struct app *app, uint64_t run, uint32_t first, uint32_t count);
 uint64_t send_query_tries(struct app *app, uint64_t run, uint64_t job);     /* returns the request's id */
 void send_log_read(struct app *app, uint64_t offset, uint64_t back);
 void send_want(struct app *app, enum app_want want);
@@ -265,8 +268,14 @@ void dag_forget(struct dag_view *dag); /* forget rows, selection and unfolding, 
 const struct dag_row *dag_selected(const struct app *app);       /* the selected row; NULL if none is selected */
 size_t dag_selected_at(const struct app *app);
 void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
+/* dag_reasons.c: why visible jobs wait */
+void reasons_ask(struct app *app, int64_t now_ms);
+int64_t reasons_wait_ms(const struct app *app, int64_t now_ms);  /* time until reasons_ask is due; INT64_MAX: it isn't */
+void reasons_take(struct app *app, const struct msg_snapshot *msg);
+const char *reason_of(const struct app *app, uint32_t job);      /* escaped; empty: none is known */
+void reasons_forget(struct map *reasons);
 /* view_job.c: a job in words */
-/* Return how the job's state is shown: DEAD instead of FAILED if it has a dead letter. */
+/* Return how the job's state is shown: with a dead letter DEAD instead of FAIL, held HOLD, before its first time LATER. */
 const struct state_info *job_face(const struct tui_graph *graph, size_t index);
 void job_outcome(const struct app *app, const struct tui_job *job, unsigned state, int64_t now_ms, char *out,
 	size_t size);

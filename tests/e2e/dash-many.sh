@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # The dashboard of a cluster with more runs than an answer of the master has: keys page on, and a failure that nobody has
-# dealt with stays in NEEDS YOU.
+# dealt with stays in NEEDS YOU. And why jobs wait.
 . "$(dirname "$0")/lib.sh"
 
 ok 'the cluster starts' titan up --slots 2
@@ -17,6 +17,14 @@ exits 'Home shows the newest runs' 0 titan dash --dump-screen - --exit-after=idl
 like 'and says how many there are' "$out" 'RUNS \(newest 1,000 of 1,101\)'
 like 'the old failure needs somebody' "$out" "FAIL +$old/fetch +exit 3"
 
+waits=$(titan -q run -e 'gpu; held; ?gate; gpu=true label=gpu; held=true label=gpu; gate="good?"')
+ok 'a job is held' titan hold "$waits/held"
+graph=$(titan dash "$waits" --view dag --dump-screen - --exit-after=idle --size 100x24)
+like 'a job shows the reason that explain tells' "$graph" 'gpu +QUEUE +no connected worker meets the label requirement gpu'
+like 'a held one that it is held' "$graph" 'held +HOLD +'
+like 'and a gate how many have approved' "$graph" 'gate +APPR +0 of 1 approved'
+titan cancel "$waits" -y >/dev/null 2>&1
+
 command -v tmux >/dev/null 2>&1 || done_testing
 
 open_terminal
@@ -24,9 +32,9 @@ ok 'a shell in a terminal' until_true 10 sees 'shell>'
 keys 'titan dash' Enter
 ok 'the dashboard opens' until_true 10 sees 'titan default rw LIVE'
 keys 2
-until_true 10 sees 'newest 1,000 of 1,101'
+until_true 10 sees 'newest 1,000 of 1,102'
 keys End
-ok 'the last key reads all runs' until_true 20 sees 'RUNS \(1,101\)'
+ok 'the last key reads all runs' until_true 20 sees 'RUNS \(1,102\)'
 ok 'and selects the first of all' until_true 10 sees "^> $old +fetch +. FAIL"
 keys d
 ok 'whose graph opens' until_true 10 sees "^DAG fetch #$old"
@@ -34,7 +42,5 @@ keys 1
 until_true 10 sees 'NEEDS YOU \(1\)'
 ok 'its failure is discarded' titan dlq discard "$old" -y
 ok 'and needs nobody any more' until_true 10 sees 'NEEDS YOU: nothing'
-keys q
-ok 'q leaves' until_true 10 sees 'shell> *$'
 
 done_testing

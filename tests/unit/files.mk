@@ -210,6 +210,7 @@ unit_programs = \
 	tests/unit/test_tui_runs \
 	tests/unit/test_tui_screens \
 	tests/unit/test_tui_vterm \
+	tests/unit/test_tui_waits \
 	tests/unit/test_worker_adopt \
 	tests/unit/test_worker_cage \
 	tests/unit/test_worker_callers \
@@ -853,6 +854,9 @@ tests_unit_test_tui_screens_LDADD = $(tui_libs)
 
 tests_unit_test_tui_vterm_SOURCES = tests/unit/test_tui_vterm.c
 tests_unit_test_tui_vterm_LDADD = $(tui_libs)
+
+tests_unit_test_tui_waits_SOURCES = tests/unit/test_tui_waits.c
+tests_unit_test_tui_waits_LDADD = $(tui_libs)
 
 tests_unit_test_worker_adopt_SOURCES = tests/unit/test_worker_adopt.c
 tests_unit_test_worker_adopt_LDADD = $(all_libs)

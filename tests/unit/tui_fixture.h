@@ -29,6 +29,7 @@ struct fixture {
 	char cancelled_names[16][64];
 	size_t cancel_count;
 	uint64_t query_id;                       /* the latest question about a job */
+	uint64_t reasons_id, reasons_first, reasons_count;       /* the latest question why jobs wait */
 	uint64_t older_id, older_cursor;         /* the latest question about older runs */
 	size_t letters_asked;                    /* how often dead letters were asked for; the fixture answers by itself */
 	uint64_t act_id;
@@ -75,6 +76,10 @@ static inline void fixture_collect(struct fixture *fixture)
 		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_RUNS) {
 			fixture->older_id = request.msg.query.id;
 			fixture->older_cursor = request.msg.query.cursor;
+		} else if (request.op == OP_QUERY && request.msg.query.what == QUERY_JOBS) {
+			fixture->reasons_id = request.msg.query.id;
+			fixture->reasons_first = request.msg.query.cursor;
+			fixture->reasons_count = request.msg.query.limit;
 		} else if (request.op == OP_QUERY)
 			fixture->query_id = request.msg.query.id;
 		if (request.op == OP_ACT) {

@@ -188,7 +188,7 @@ static int sleep_ms(const struct dash *dash)
 
 	if (dash->more)
 		return 0;
-	if (dash->fixed_ms)
+	if (dash->fixed_ms && wait > 0)
 		wait = -1;
 	if (app_dirty(dash->app) && dash->tty.out.len == 0) {
 		wait = (FRAME_NS - (now_ns - dash->frame_ns) + NS_PER_MS - 1) / NS_PER_MS;
