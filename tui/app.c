@@ -13,6 +13,8 @@
 #include "tui/views.h"
 
 #define LOOK_AFTER_MS 150 /* a run selected for this long has its jobs shown beside the list */
+#define GATES_AGAIN_MS   10000           /* gates are asked for again after this time, because their votes change, */
+#define GATES_CHANGED_MS 500             /* and after this one if gates have come or gone */
 #define LETTERS_AGAIN_MS 1000            /* dead letters are asked for at most this often, */
 #define LETTERS_MANY_MS 30000            /* and this often if there are many */
 #define LETTERS_MANY 1000
@@ -52,9 +54,23 @@ void app_resize(struct app *app, int width, int height)
 	app->dirty = true;
 }
 
-/* Ask for the dead letters when they are shown and have changed. */
-static void follow_letters(struct app *app, int64_t now_ms)
+/* When Home is to ask for the gates again; INT64_MAX: there are none, or it doesn't show them. */
+static int64_t gates_due_ms(const struct app *app)
 {
+	bool any = app->model.gates_stale || app->model.gate_count > 0;
+
+	if (app->link != LINK_LIVE || app->view != VIEW_HOME || app->frozen || app->gates_id != 0 || !any)
+		return INT64_MAX;
+	return app->gates_ms + (app->model.gates_stale ? GATES_CHANGED_MS : GATES_AGAIN_MS);
+}
+
+/* Ask for gates and dead letters when they are shown and have changed. */
+static void follow_needs(struct app *app, int64_t now_ms)
+{
+	if (now_ms >= gates_due_ms(app)) {
+		app->gates_ms = now_ms;
+		send_gates(app);
+	}
 	if (app->link == LINK_LIVE && app->view == VIEW_HOME && !app->frozen && app->letters_id == 0 && app->model.letters_stale &&
 	    now_ms >= app->letters_ms)
 		send_letters(app, 0);
@@ -65,8 +81,9 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->link = LINK_LIVE;
 	app->role = welcome->role <= ROLE_WORKER ? (enum role)welcome->role : ROLE_NOBODY;
 	model_plain(welcome->cluster, app->cluster, sizeof app->cluster);
-	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = app->gate.sent = 0;
+	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = app->gates_id = app->gate.sent = 0;
 	app->letters_ms = now_ms;
+	app->gates_ms = now_ms - GATES_AGAIN_MS;
 	app->model.letters_stale = true;
 	app->model.runs_open = app->model.graph_open = false;
 	log_forget_requests(&app->log);
@@ -78,7 +95,7 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	if (app->model.graph.run)
 		send_look(app, app->model.graph.run);
 	log_ask(app, now_ms);
-	follow_letters(app, now_ms);
+	follow_needs(app, now_ms);
 	model_tick(&app->model, now_ms);
 	app->dirty = true;
 }
@@ -92,7 +109,7 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 	if (why)
 		app_notice(app, true, "%s", why);
 	app->retry_at_ms = retry_at_ms;
-	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = 0;
+	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = app->gates_id = 0;
 	if (app->overlay == OVERLAY_CONFIRM || app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
 	app->dirty = true;
@@ -164,6 +181,8 @@ static void take_error(struct app *app, const struct msg_error *msg)
 		app->older_id = 0, app->runs_to_end = false;
 	if (msg->id != 0 && msg->id == app->letters_id)
 		app->letters_id = 0;
+	if (msg->id != 0 && msg->id == app->gates_id)
+		app->gates_id = 0;
 	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
 }
 
@@ -191,6 +210,13 @@ static bool take_page(struct app *app, const struct msg_snapshot *msg, int64_t n
 	}
 	if (msg->id != 0 && msg->id == app->dag.reasons_id) {
 		reasons_take(app, msg);
+		return true;
+	}
+	if (msg->id != 0 && msg->id == app->gates_id) {
+		app->gates_id = 0;
+		if (!app->frozen)
+			model_apply_gates(model, msg);
+		model->gates_stale |= app->frozen;
 		return true;
 	}
 	if (msg->id == 0 || (msg->id != app->older_id && msg->id != app->letters_id))
@@ -271,7 +297,7 @@ enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t
 	take_message(app, op, &msg, now_ms);
 	runs_choose(app);
 	follow_selection(app, now_ms);
-	follow_letters(app, now_ms);
+	follow_needs(app, now_ms);
 	log_ask(app, now_ms);
 	reasons_ask(app, now_ms);
 	app->dirty = true;
@@ -284,7 +310,7 @@ void app_tick(struct app *app, int64_t now_ms)
 		return;
 	model_tick(&app->model, now_ms);
 	follow_selection(app, now_ms);
-	follow_letters(app, now_ms);
+	follow_needs(app, now_ms);
 	log_ask(app, now_ms);
 	reasons_ask(app, now_ms);
 	/* A log that is read again and again changes the picture only when output comes. */
@@ -306,7 +332,7 @@ bool app_loaded(const struct app *app)
 		return false;
 	if (wanted_graph(app) != 0 && (wanted_graph(app) != model->graph.run || !model->graph.complete))
 		return false;
-	if (app->older_id != 0 || app->letters_id != 0)
+	if (app->older_id != 0 || app->letters_id != 0 || app->gates_id != 0 || (model->gates_stale && gates_due_ms(app) <= app->ticked_ms))
 		return false;
 	return log_is_loaded(app) && app->dag.reasons_id == 0 && reasons_wait_ms(app, app->ticked_ms) > 0;
 }
@@ -323,6 +349,8 @@ int64_t app_wait_ms(const struct app *app, int64_t now_ms)
 		wait = second;
 	if (log_wait_ms(app, now_ms) >= 0 && log_wait_ms(app, now_ms) < wait)
 		wait = log_wait_ms(app, now_ms);
+	if (gates_due_ms(app) - now_ms < wait)
+		wait = gates_due_ms(app) > now_ms ? gates_due_ms(app) - now_ms : 0;
 	if (reasons_wait_ms(app, now_ms) < wait)
 		wait = reasons_wait_ms(app, now_ms);
 	if (app->look_run != app->model.graph.run && app->look_ms > now_ms && app->look_ms - now_ms < wait)

@@ -260,7 +260,7 @@ static void freeze(struct app *app, int64_t now_ms)
 	/* While the screen was frozen, messages were dropped. Afterwards subscribe anew for what changed meanwhile. */
 	if (app->frozen || app->link != LINK_LIVE)
 		return;
-	app->model.letters_stale = true;
+	app->model.letters_stale = app->model.gates_stale = true;
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
 		send_look(app, app->model.graph.run);

@@ -119,6 +119,12 @@ void send_letters(struct app *app, uint64_t cursor)
 	app->letters_id = send_query(app, QUERY_DEAD, cursor);
 }
 
+void send_gates(struct app *app)
+{
+	app->model.gates_stale = false;
+	app->gates_id = send_query(app, QUERY_GATES, 0);
+}
+
 void send_cancel(struct app *app, uint64_t run, struct slice job)
 {
 	const struct msg_act act = { .verb = ACT_CANCEL, .run = run, .job = job };

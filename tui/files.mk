@@ -28,6 +28,7 @@ tui_sources = \
 	tui/log_window.h \
 	tui/model.c \
 	tui/model.h \
+	tui/model_gates.c \
 	tui/model_internal.h \
 	tui/model_letters.c \
 	tui/model_rows.c \

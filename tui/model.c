@@ -29,6 +29,7 @@ void model_free(struct model *model)
 		mem_free((void *)model->workers[i]->name.data);
 		mem_free(model->workers[i]);
 	}
+	model_free_gates(model);
 	model_free_letters(model);
 	mem_free(model->runs);
 	mem_free(model->workers);

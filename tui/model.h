@@ -85,6 +85,12 @@ struct tui_graph {                       /* the jobs of one run, by index */
 	struct arena arena;
 };
 
+struct tui_gate {                        /* a gate that waits for people */
+	uint64_t run, have, count;       /* how many people have approved, and how many must */
+	struct slice name;               /* a copy owned by this struct */
+	int64_t due_ms;                  /* when it expires; 0: never */
+};
+
 struct tui_letter {                      /* the dead letters of one run */
 	uint64_t run, count;
 	struct slice name, job;          /* names of the run and of one of the jobs; copies owned by this struct */
@@ -135,6 +141,9 @@ struct model {
 	/* The model has all runs from this number on, and live ones below it; 0: it has all runs. */
 	uint64_t runs_floor;
 	struct letters letters, letters_next;    /* letters_next: pages of it are arriving */
+	struct tui_gate *gates;          /* the first of each run are shown */
+	size_t gate_count;
+	bool gates_stale;                /* gates have begun or ceased to wait since they were asked for */
 	bool letters_stale;              /* dead letters have come or gone since letters was asked for */
 	uint64_t runs_mark;              /* the mark from which the subscription to runs can be resumed */
 	struct tui_event events[MODEL_EVENTS];
@@ -168,6 +177,8 @@ bool model_history_moves(const struct model *model);     /* will a later tick ch
 
 struct tui_run *model_run(const struct model *model, uint64_t run);
 struct tui_worker *model_worker(const struct model *model, uint64_t worker);
+void model_apply_gates(struct model *model, const struct msg_snapshot *msg);
+const struct tui_gate *model_gate(const struct model *model, uint64_t run);     /* the run's first gate; NULL: none is known */
 const struct tui_letter *model_letter(const struct model *model, uint64_t run); /* NULL: the run has no dead letter */
 /* Return an event; back 0 is the latest. NULL: there is none so far back. */
 const struct tui_event *model_event(const struct model *model, size_t back);

@@ -136,6 +136,7 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	run->jobs = row->jobs;
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		run->counts[i] = i < row->counts.n ? (uint32_t)row->counts.at[i] : 0;
+	model->gates_stale |= run->counts[STATE_APPROVAL] != old_counts[STATE_APPROVAL];
 	run->forgiven = (uint32_t)row->forgiven;
 	model->letters_stale |= change == CHANGE_TOLD && run->dead != row->dead;
 	run->dead = (uint32_t)row->dead;

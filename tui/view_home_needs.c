@@ -133,25 +133,29 @@ static void failure_draw(
 		pane_printf(pane, x, y, plain, "%u running", tally.run);
 }
 
-static void gate_draw(const struct app *app, struct pane pane, int y, const struct tui_run *run)
+static void gate_draw(const struct app *app, struct pane pane, int y, const struct tui_run *run, int64_t now_ms)
 {
 	const struct state_info *look = &state_table[STATE_APPROVAL];
-	const struct tui_graph *graph = &app->model.graph;
+	const struct tui_gate *gate = model_gate(&app->model, run->run);
 	unsigned count = run->counts[STATE_APPROVAL];
 	struct style plain = { 0 };
-	struct slice name = run->name;
-	bool named = false;
+	char span[NUMBER_SIZE];
 	int x;
 
-	for (size_t i = 0; graph->run == run->run && i < graph->count && !named; i++) {
-		named = graph->jobs[i].job != 0 && graph->states[i] == STATE_APPROVAL;
-		name = named ? graph->jobs[i].name : name;
-	}
 	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), look->word);
-	x = pane_printf(pane, 8, y, plain, named ? "%" PRIu64 "/" : "%" PRIu64 " ", run->run);
-	x = pane_clipped(pane, x, y, 30 - x, plain, name, app->theme.ascii);
+	x = pane_printf(pane, 8, y, plain, gate ? "%" PRIu64 "/" : "%" PRIu64 " ", run->run);
+	x = pane_clipped(pane, x, y, 30 - x, plain, gate ? gate->name : run->name, app->theme.ascii);
 	x = x < 32 ? 32 : x + 2;
-	pane_printf(pane, x, y, plain, "%u %s for people   d, then a r p", count, count == 1 ? "gate waits" : "gates wait");
+	if (!gate) {
+		pane_printf(pane, x, y, plain, "%u %s for people   d, then a r p", count, count == 1 ? "gate waits" : "gates wait");
+		return;
+	}
+	x = pane_printf(pane, x, y, plain, "%" PRIu64 " of %" PRIu64 " approved  ", gate->have, gate->count);
+	if (gate->due_ms > 0)
+		x = pane_printf(pane, x, y, plain, "expires in %s  ", span_short(gate->due_ms - now_ms + 999, span));
+	if (count > 1)
+		x = pane_printf(pane, x, y, plain, "and %u more  ", count - 1);
+	pane_str(pane, x, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "d, then a r p");
 }
 
 static void worker_draw(const struct app *app, struct pane pane, int y, const struct tui_worker *worker)
@@ -206,7 +210,7 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 			worker_draw(app, pane, (int)++shown, model->workers[i]);
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
 		if (run_asks(model->runs[i]))
-			gate_draw(app, pane, (int)++shown, model->runs[i]);
+			gate_draw(app, pane, (int)++shown, model->runs[i], now_ms);
 	for (size_t i = model->run_count; i-- > 0 && shown < room;)
 		if (run_needs(model->runs[i]))
 			failure_draw(app, pane, (int)++shown, model->runs[i], now_ms);

@@ -196,6 +196,8 @@ struct app {
 	uint64_t next_id, runs_id, graph_id;
 	uint64_t older_id;               /* request for a page of older runs; 0: none is under way */
 	bool runs_to_end;                /* pages are asked for until the list has the oldest run */
+	uint64_t gates_id;               /* request for the gates that wait */
+	int64_t gates_ms;                /* when they were asked for */
 	uint64_t letters_id;             /* request for a page of dead letters */
 	int64_t letters_ms;              /* when they may be asked for again */
 	/* Requests of the last confirmed act: first and last id, and the number of jobs changed so far. */
@@ -215,6 +217,7 @@ struct app {
 void send_subscribe_runs(struct app *app);
 void send_look(struct app *app, uint64_t run); /* subscribe to this run's jobs instead of the last run's */
 void send_older(struct app *app);         /* ask for the next page of older runs, unless one is on its way */
+void send_gates(struct app *app);
 void send_letters(struct app *app, uint64_t cursor);
 void send_cancel(struct app *app, uint64_t run, struct slice job);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */

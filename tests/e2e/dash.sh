@@ -66,6 +66,7 @@ gate=$(titan -q run -e '?gate -> behind; gate="good enough?"; behind=true')
 until_true 10 sees "$gate +gate"
 keys 1 g
 ok 'Home says that it asks' until_true 10 sees "APPR +$gate"
+ok 'and how many have approved' until_true 10 sees "APPR +$gate/gate +0 of 1 approved"
 keys 3
 ok 'the graph of the newest run' until_true 10 sees "^DAG gate #$gate"
 keys r

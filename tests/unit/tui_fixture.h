@@ -30,6 +30,7 @@ struct fixture {
 	size_t cancel_count;
 	uint64_t query_id;                       /* the latest question about a job */
 	uint64_t reasons_id, reasons_first, reasons_count;       /* the latest question why jobs wait */
+	uint64_t gates_id;                       /* the latest question for gates */
 	uint64_t older_id, older_cursor;         /* the latest question about older runs */
 	size_t letters_asked;                    /* how often dead letters were asked for; the fixture answers by itself */
 	uint64_t act_id;
@@ -71,7 +72,9 @@ static inline void fixture_collect(struct fixture *fixture)
 			fixture->log_id = request.msg.log_read.id;
 			fixture->log_read = request.msg.log_read;
 		}
-		if (request.op == OP_QUERY && request.msg.query.what == QUERY_DEAD)
+		if (request.op == OP_QUERY && request.msg.query.what == QUERY_GATES)
+			fixture->gates_id = request.msg.query.id;
+		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_DEAD)
 			letters_id = request.msg.query.id;
 		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_RUNS) {
 			fixture->older_id = request.msg.query.id;
