@@ -20,22 +20,38 @@ bool log_search_wants(const struct log_view *log)
 	return log->search.len > 0 && log->search.count < LOG_MATCHES_MAX && log->search.offset < log->size;
 }
 
+/* Does the line match, as it is shown? */
+static bool line_matches(struct slice line, struct slice wanted)
+{
+	struct buf text = { 0 }, words = { 0 };
+	size_t plain = 0;
+	bool found;
+
+	line = line_last_state(line);
+	while (plain < line.len && line.data[plain] >= 0x20 && line.data[plain] < 0x7f)
+		plain++;
+	if (plain == line.len)
+		return text_has(line, wanted);
+	program_text(line, &text);
+	program_words(buf_slice(&text), &words);
+	found = text_has(buf_slice(&words), wanted);
+	buf_free(&text);
+	buf_free(&words);
+	return found;
+}
+
 static void line_test(struct app *app, unsigned stream)
 {
 	struct log_search *search = &app->log.search;
-	struct buf *partial = &search->partial[stream], text = { 0 }, words = { 0 };
+	struct buf *partial = &search->partial[stream];
 
-	program_text(line_last_state(buf_slice(partial)), &text);
-	program_words(buf_slice(&text), &words);
-	if (text_has(buf_slice(&words), slice_make(search->text, search->len)) && search->count < LOG_MATCHES_MAX) {
+	if (search->count < LOG_MATCHES_MAX && line_matches(buf_slice(partial), slice_make(search->text, search->len))) {
 		if (search->count == search->cap) {
 			search->cap = search->cap ? search->cap * 2 : 16;
 			search->matches = mem_resize(search->matches, search->cap, sizeof *search->matches);
 		}
 		search->matches[search->count++] = search->part[stream];
 	}
-	buf_free(&text);
-	buf_free(&words);
 	buf_clear(partial);
 }
 
@@ -107,15 +123,24 @@ void log_search_take(struct app *app, const struct msg_log_data *msg)
 
 /* ---- matches ---- */
 
-/* Is the match behind the line at the top? What isn't in the window is before or behind it. */
-static bool is_behind_top(const struct log_view *log, const struct log_match *match)
+/* Return the number of the first match that is behind the line at the top, from 1; count + 1: none is. */
+static size_t first_behind_top(const struct log_view *log)
 {
 	const struct log_window *window = &log->window;
-	size_t at = window_find(window, match->place);
+	const struct log_search *search = &log->search;
+	uint64_t behind[2] = { window->low[0], window->low[1] };
+	size_t at = 1;
 
-	if (match->from >= window_to(window))
-		return true;
-	return at < window->line_count && match->place.offset >= window->lines[at].place.offset && at > log->top;
+	/* In each stream, the offset from which on lines of the window are behind the top. */
+	for (size_t i = 0; i <= log->top && i < window->line_count; i++)
+		behind[window->lines[i].place.stream] = window->lines[i].place.offset + 1;
+	for (; at <= search->count; at++) {
+		const struct log_match *match = &search->matches[at - 1];
+
+		if (match->from >= window_to(window) || match->place.offset >= behind[match->place.stream])
+			break;
+	}
+	return at;
 }
 
 /* Return the number of the match to go to, from 1; 0: none is known there yet. */
@@ -123,7 +148,7 @@ static size_t next_match(const struct log_view *log, int step)
 {
 	const struct log_search *search = &log->search;
 	bool all = !log_search_wants(log);
-	size_t first = 1;
+	size_t first;
 
 	if (search->count == 0)
 		return 0;
@@ -131,8 +156,7 @@ static size_t next_match(const struct log_view *log, int step)
 		return search->at < search->count ? search->at + 1 : all ? 1 : 0;
 	if (search->at > 0)
 		return search->at > 1 ? search->at - 1 : all ? search->count : 0;
-	while (first <= search->count && !is_behind_top(log, &search->matches[first - 1]))
-		first++;
+	first = first_behind_top(log);
 	if (step > 0)
 		return first <= search->count ? first : all ? 1 : 0;
 	return first > 1 ? first - 1 : all ? search->count : 0;

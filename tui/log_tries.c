@@ -39,6 +39,8 @@ void log_take_tries(struct app *app, const struct msg_snapshot *msg)
 		app_notice(app, false, "there is no later try");
 	else
 		log_show_try(app, to < log->try_count ? log->tries[to].epoch : job->epoch);
+	at = shown_try(log);
+	log->try_no = at < log->try_count ? log->tries[at].try_no : 0;
 }
 
 void log_move_try(struct app *app, int step)

@@ -225,6 +225,10 @@ static void head_draw(const struct app *app, struct pane pane)
 
 		x = pane_printf(pane, x, 0, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), look->word) + 2;
 		x = pane_foreign(pane, x, 0, plain, job_worker(job)) + 2;
+		if (job->tries > 1)
+			x = pane_printf(pane, x, 0, plain, "try %u", job->tries) + 2;
+	} else if (log->try_no > 0) {
+		x = pane_printf(pane, x, 0, bold, "an earlier try: %" PRIu64 ", } shows the next", log->try_no) + 2;
 	} else {
 		x = pane_str(pane, x, 0, bold, "an earlier try, } shows the next") + 2;
 	}

@@ -100,6 +100,7 @@ struct log_view {
 	struct rec_try_row *tries;       /* earlier tries; texts in them aren't kept */
 	size_t try_count;
 	uint64_t tries_id;               /* the question for them */
+	uint64_t try_no;                 /* number of the shown try, if it is an earlier one */
 	int try_step;                    /* where to go when it is answered */
 	bool wraps, no_time;             /* long lines take several rows; times of lines aren't shown */
 	int left, page, width;

@@ -409,7 +409,9 @@ TEST tries_can_be_switched(void)
 		give_tries();
 		ASSERT_EQ(epochs[i], view->epoch);
 		ASSERT_EQ(epochs[i], fixture.log_read.epoch);
-		ASSERT_EQ(epochs[i] != 3, shows("an earlier try"));
+		ASSERT_EQ(epochs[i] == 1, shows("an earlier try: 1, } shows the next"));
+		ASSERT_EQ(epochs[i] == 2, shows("an earlier try: 2, } shows the next"));
+		ASSERT_EQ(epochs[i] == 3, shows("try 3"));
 		ASSERT_EQ(i == 2, shows("there is no earlier try"));
 		ASSERT_EQ(i == 5, shows("there is no later try"));
 	}
