@@ -87,7 +87,7 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->model.letters_stale = true;
 	app->model.runs_open = app->model.graph_open = false;
 	log_forget_requests(&app->log);
-	app->dag.reasons_id = 0;
+	app->dag.reasons_id = app->run_reason.id = 0;
 	if (app->notice_bad)
 		app->notice[0] = '\0';           /* the notice is an error about the lost connection, which is back */
 	app->request_first = app->request_count; /* unsent requests were meant for the old connection */
@@ -167,8 +167,8 @@ static void take_error(struct app *app, const struct msg_error *msg)
 		log_refused(app);
 	if (msg->id != 0 && msg->id == app->log.tries_id)
 		app->log.tries_id = 0;
-	if (msg->id != 0 && msg->id == app->dag.reasons_id) {
-		app->dag.reasons_id = 0; /* the run has just been pruned; nothing that a person asked for failed */
+	if (msg->id != 0 && (msg->id == app->dag.reasons_id || msg->id == app->run_reason.id)) {
+		app->dag.reasons_id = app->run_reason.id = 0;    /* the run has just been pruned; nothing that a person asked for failed */
 		return;
 	}
 	if (msg->id != 0 && msg->id == app->gate.request && app->overlay == OVERLAY_GATE)
@@ -206,6 +206,10 @@ static bool take_page(struct app *app, const struct msg_snapshot *msg, int64_t n
 
 	if (msg->id != 0 && msg->id == app->log.tries_id) {
 		log_take_tries(app, msg);
+		return true;
+	}
+	if (msg->id != 0 && msg->id == app->run_reason.id) {
+		run_reason_take(app, msg);
 		return true;
 	}
 	if (msg->id != 0 && msg->id == app->dag.reasons_id) {
@@ -300,6 +304,7 @@ enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t
 	follow_needs(app, now_ms);
 	log_ask(app, now_ms);
 	reasons_ask(app, now_ms);
+	run_reason_ask(app, now_ms);
 	app->dirty = true;
 	return ERR_NONE;
 }
@@ -313,6 +318,7 @@ void app_tick(struct app *app, int64_t now_ms)
 	follow_needs(app, now_ms);
 	log_ask(app, now_ms);
 	reasons_ask(app, now_ms);
+	run_reason_ask(app, now_ms);
 	/* A log that is read again and again changes the picture only when output comes. */
 	app->dirty |= now_ms / 1000 != app->ticked_ms / 1000;
 	app->ticked_ms = now_ms;
@@ -334,7 +340,7 @@ bool app_loaded(const struct app *app)
 		return false;
 	if (app->older_id != 0 || app->letters_id != 0 || app->gates_id != 0 || (model->gates_stale && gates_due_ms(app) <= app->ticked_ms))
 		return false;
-	return log_is_loaded(app) && app->dag.reasons_id == 0 && reasons_wait_ms(app, app->ticked_ms) > 0;
+	return log_is_loaded(app) && app->dag.reasons_id == 0 && app->run_reason.id == 0 && reasons_wait_ms(app, app->ticked_ms) > 0;
 }
 
 int64_t app_wait_ms(const struct app *app, int64_t now_ms)
@@ -351,6 +357,8 @@ int64_t app_wait_ms(const struct app *app, int64_t now_ms)
 		wait = log_wait_ms(app, now_ms);
 	if (gates_due_ms(app) - now_ms < wait)
 		wait = gates_due_ms(app) > now_ms ? gates_due_ms(app) - now_ms : 0;
+	if (run_reason_wait_ms(app, now_ms) < wait)
+		wait = run_reason_wait_ms(app, now_ms);
 	if (reasons_wait_ms(app, now_ms) < wait)
 		wait = reasons_wait_ms(app, now_ms);
 	if (app->look_run != app->model.graph.run && app->look_ms > now_ms && app->look_ms - now_ms < wait)

@@ -107,7 +107,8 @@ static void summary_draw(const struct app *app, struct pane pane)
 	x = pane_printf(pane, x, 0, plain, "#%" PRIu64 ": %u running, %u failed, %u waiting, %u ok", run->run,
 		tally.run, tally.fail, tally.wait + tally.queue, tally.ok);
 	if (tally.other > 0)
-		pane_printf(pane, x, 0, plain, ", %u skipped or cancelled", tally.other);
+		x = pane_printf(pane, x, 0, plain, ", %u skipped or cancelled", tally.other);
+	pane_clipped(pane, x + 2, 0, pane.width - x - 2, theme_style(&app->theme, COLOUR_YELLOW, 0), slice_str(run_reason_text(app)), app->theme.ascii);
 }
 
 static void line_down(const struct app *app, struct pane pane, int x)

@@ -143,6 +143,16 @@ uint64_t send_query_job(struct app *app, uint64_t run, struct slice job)
 	return id;
 }
 
+uint64_t send_query_run(struct app *app, uint64_t run)
+{
+	struct app_request *request = add(app, APP_SEND);
+
+	request->op = OP_QUERY;
+	request->msg.query = (struct msg_query){ .id = app->next_id++, .what = QUERY_RUNS, .run = run, .cursor = run + 1, .limit = 1,
+		.reasons = true };
+	return request->msg.query.id;
+}
+
 uint64_t send_query_reasons(struct app *app, uint64_t run, uint32_t first, uint32_t count)
 {
 	struct app_request *request = add(app, APP_SEND);

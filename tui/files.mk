@@ -35,6 +35,7 @@ tui_sources = \
 	tui/palette.c \
 	tui/palette.h \
 	tui/program_text.c \
+	tui/run_reason.c \
 	tui/screen.c \
 	tui/screen.h \
 	tui/theme.c \

@@ -134,6 +134,12 @@ struct view_target {                          /* the target of a confirmation, f
 	struct arena arena;
 };
 
+struct run_reason {                      /* why the selected run waits */
+	uint64_t run, id;                /* id: the question for it; 0: none is under way */
+	int64_t asked_ms;
+	char text[200];                  /* escaped */
+};
+
 enum gate_field { GATE_REASON, GATE_TARGET };
 
 struct gate_dialog {                     /* a decision on a gate; the gate was fixed when the dialog opened */
@@ -197,6 +203,7 @@ struct app {
 	uint64_t next_id, runs_id, graph_id;
 	uint64_t older_id;               /* request for a page of older runs; 0: none is under way */
 	bool runs_to_end;                /* pages are asked for until the list has the oldest run */
+	struct run_reason run_reason;
 	uint64_t gates_id;               /* request for the gates that wait */
 	int64_t gates_ms;                /* when they were asked for */
 	uint64_t letters_id;             /* request for a page of dead letters */
@@ -223,6 +230,7 @@ void send_letters(struct app *app, uint64_t cursor);
 void send_cancel(struct app *app, uint64_t run, struct slice job);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
+uint64_t send_query_run(struct app *app, uint64_t run);  /* ask why a run waits */
 uint64_t send_query_reasons(struct app *app, uint64_t run, uint32_t first, uint32_t count);
 uint64_t send_query_tries(struct app *app, uint64_t run, uint64_t job);     /* returns the request's id */
 void send_log_read(struct app *app, uint64_t offset, uint64_t back);
@@ -278,6 +286,11 @@ int64_t reasons_wait_ms(const struct app *app, int64_t now_ms);  /* time until r
 void reasons_take(struct app *app, const struct msg_snapshot *msg);
 const char *reason_of(const struct app *app, uint32_t job);      /* escaped; empty: none is known */
 void reasons_forget(struct map *reasons);
+/* run_reason.c */
+void run_reason_ask(struct app *app, int64_t now_ms);
+int64_t run_reason_wait_ms(const struct app *app, int64_t now_ms);
+void run_reason_take(struct app *app, const struct msg_snapshot *msg);
+const char *run_reason_text(const struct app *app);     /* escaped; empty: the run doesn't wait, or the reason isn't known yet */
 /* view_job.c: a job in words */
 /* Return how the job's state is shown: with a dead letter DEAD instead of FAIL, held HOLD, before its first time LATER. */
 const struct state_info *job_face(const struct tui_graph *graph, size_t index);

@@ -166,6 +166,28 @@ TEST run_that_waits_for_people_has_no_eta(void)
 	PASS();
 }
 
+TEST selected_run_says_why_it_waits(void)
+{
+	uint64_t counts[STATE_COUNT] = { [STATE_READY] = 3 };
+	struct rec_run_row row = fixture_run(4127, "deploy", RUN_RUNNING, counts, 600, 0);
+	struct msg_snapshot msg = { .turn = 200, .runs = { &row, 1 } };
+
+	fixture_press(&fixture, "2");
+	fixture.run_reasons = true;
+	tell_run(counts, false);
+	app_tick(fixture.app, FIXTURE_NOW + 3000);
+	fixture_collect(&fixture);
+	msg.id = fixture.app->run_reason.id;
+	ASSERT(msg.id != 0);
+	row.why = slice_str("load: all slots are busy\x1b[2J");
+	fixture_give(&fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
+	ASSERT(shows("3 waiting, 0 ok  load: all slots are busy\\x1b[2J"));
+	/* Another run hasn't this reason. */
+	fixture_press(&fixture, "j");
+	ASSERT_FALSE(shows("all slots are busy"));
+	PASS();
+}
+
 TEST worker_that_gets_no_jobs_says_why(void)
 {
 	struct rec_worker_row row = fixture_worker(3, "w03", WORKER_UP, 8, 1, 30, 100);
@@ -210,6 +232,7 @@ SUITE(tui_waits)
 	RUN_TEST(running_job_shows_pass_sub_run_and_deadline);
 	RUN_TEST(first_time_of_a_job_is_no_retry);
 	RUN_TEST(run_that_waits_for_people_has_no_eta);
+	RUN_TEST(selected_run_says_why_it_waits);
 	RUN_TEST(worker_that_gets_no_jobs_says_why);
 	RUN_TEST(sub_run_names_the_run_above_it);
 }

@@ -30,6 +30,7 @@ struct fixture {
 	size_t cancel_count;
 	uint64_t query_id;                       /* the latest question about a job */
 	uint64_t reasons_id, reasons_first, reasons_count;       /* the latest question why jobs wait */
+	bool run_reasons;                        /* the test answers why a run waits; otherwise the fixture does */
 	uint64_t gates_id;                       /* the latest question for gates */
 	uint64_t older_id, older_cursor;         /* the latest question about older runs */
 	size_t letters_asked;                    /* how often dead letters were asked for; the fixture answers by itself */
@@ -47,12 +48,13 @@ static inline void fixture_utc(void)
 }
 
 static inline void fixture_letters(struct fixture *fixture, uint64_t id);
+static inline void fixture_nothing(struct fixture *fixture, uint64_t id);
 
 /* Take the dashboard's requests; the ids of subscriptions are noted, so that answers can carry them. */
 static inline void fixture_collect(struct fixture *fixture)
 {
 	struct app_request request;
-	uint64_t letters_id = 0;
+	uint64_t letters_id = 0, run_id = 0;
 
 	while (app_take(fixture->app, &request)) {
 		if (request.want == APP_QUIT)
@@ -76,6 +78,8 @@ static inline void fixture_collect(struct fixture *fixture)
 			fixture->gates_id = request.msg.query.id;
 		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_DEAD)
 			letters_id = request.msg.query.id;
+		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_RUNS && request.msg.query.run != 0)
+			run_id = fixture->run_reasons ? 0 : request.msg.query.id;
 		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_RUNS) {
 			fixture->older_id = request.msg.query.id;
 			fixture->older_cursor = request.msg.query.cursor;
@@ -104,6 +108,8 @@ static inline void fixture_collect(struct fixture *fixture)
 	}
 	if (letters_id)
 		fixture_letters(fixture, letters_id);
+	if (run_id)
+		fixture_nothing(fixture, run_id);
 }
 
 static inline void fixture_give(struct fixture *fixture, enum opcode op, const void *msg, int64_t now_ms)
@@ -120,6 +126,14 @@ static inline void fixture_give(struct fixture *fixture, enum opcode op, const v
 	}
 	buf_free(&frame);
 	fixture_collect(fixture);
+}
+
+/* Answer a question with no rows. */
+static inline void fixture_nothing(struct fixture *fixture, uint64_t id)
+{
+	struct msg_snapshot msg = { .id = id, .turn = 7 };
+
+	fixture_give(fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
 }
 
 /* Dead letters of run 4126, and of 3001, which is older than the runs in the list. */
