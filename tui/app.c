@@ -155,7 +155,7 @@ static enum query_what answers(const struct app *app, uint64_t id)
 	return 0;                        /* the frame is for a subscription that has ended */
 }
 
-static void take_error(struct app *app, const struct msg_error *msg)
+static void take_error(struct app *app, const struct msg_error *msg, int64_t now_ms)
 {
 	char text[200], next[100];
 
@@ -164,7 +164,7 @@ static void take_error(struct app *app, const struct msg_error *msg)
 	if (msg->next.len < sizeof next)  /* leave out a command that doesn't fit: a part of it would be useless */
 		model_plain(msg->next, next, sizeof next);
 	if (msg->id != 0 && msg->id == app->log.request && app->log.reading != LOG_READ_NONE)
-		log_refused(app);
+		log_refused(app, msg->code, now_ms);
 	if (msg->id != 0 && msg->id == app->log.tries_id)
 		app->log.tries_id = 0;
 	if (msg->id != 0 && (msg->id == app->dag.reasons_id || msg->id == app->run_reason.id)) {
@@ -274,7 +274,7 @@ static void take_message(struct app *app, enum opcode op, const void *msg, int64
 		take_ok(app, msg);
 		break;
 	case OP_ERROR:
-		take_error(app, msg);
+		take_error(app, msg, now_ms);
 		break;
 	default:
 		break;

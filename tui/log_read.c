@@ -12,6 +12,7 @@
 #define BACK_BYTES 65536                 /* how much is read at once before the window */
 #define POLL_MS    100                   /* how often a log that is followed is asked for new output, */
 #define PAUSED_MS  1000                  /* and one that is paused */
+#define BUSY_MS    1000                  /* how long to wait when the master is busy */
 #define LATE_MS    2000                  /* how long output may come after the job has ended */
 
 void log_free(struct log_view *log)
@@ -33,7 +34,7 @@ static void begin(struct log_view *log, uint64_t epoch)
 	log->reading = LOG_READ_NONE;
 	log->request = log->size = log->dropped = log->newest = log->new_lines = 0;
 	log->begun = log->ended = log->stopped = log->wants = log->skip = false;
-	log->grown_ms = log->asked_ms = 0;
+	log->grown_ms = log->asked_ms = log->again_ms = 0;
 	log->top = 0;
 	log->follow = true;
 }
@@ -93,14 +94,16 @@ void log_forget_requests(struct log_view *log)
 {
 	log->reading = LOG_READ_NONE;
 	log->stopped = false;
+	log->again_ms = 0;
 	log->tries_id = 0;
 	window_clear(&log->before);
 }
 
-void log_refused(struct app *app)
+void log_refused(struct app *app, uint64_t code, int64_t now_ms)
 {
 	app->log.reading = LOG_READ_NONE;
-	app->log.stopped = true;
+	app->log.stopped = code != ERR_BUSY && code != ERR_FULL;
+	app->log.again_ms = now_ms + BUSY_MS;
 }
 
 /* ---- what to ask for ---- */
@@ -162,7 +165,7 @@ void log_ask(struct app *app, int64_t now_ms)
 	follow_retry(app);
 	if (log_grows(app))
 		log->grown_ms = now_ms;
-	if (log->reading != LOG_READ_NONE)
+	if (log->reading != LOG_READ_NONE || now_ms < log->again_ms)
 		return;
 	if (!log->begun || (log->follow && !log->ended && log->skip))
 		ask(app, LOG_READ_END, UINT64_MAX, BACK_BYTES);
@@ -187,7 +190,11 @@ int64_t log_wait_ms(const struct app *app, int64_t now_ms)
 {
 	const struct log_view *log = &app->log;
 
-	if (asks_nothing(app) || log->reading != LOG_READ_NONE || !polls(app, now_ms))
+	if (asks_nothing(app) || log->reading != LOG_READ_NONE)
+		return -1;
+	if (log->again_ms > now_ms)
+		return log->again_ms - now_ms;
+	if (!polls(app, now_ms))
 		return -1;
 	return due_ms(log) > now_ms ? due_ms(log) - now_ms : 0;
 }

@@ -82,7 +82,7 @@ struct log_view {
 	struct log_window window, before;        /* before: pieces of a chunk before the window, until all of them are here */
 	enum log_read reading;           /* what was asked for and hasn't been answered */
 	uint64_t request;
-	int64_t asked_ms;
+	int64_t asked_ms, again_ms;      /* again_ms: nothing is asked before this time, because the master was busy */
 	uint64_t size;                   /* how far the log file is known to reach */
 	bool begun, ended;               /* begun: something was read; ended: the window reaches the log's end */
 	bool stopped;                    /* the master refused to read on */
@@ -310,7 +310,7 @@ void log_open(struct app *app, uint32_t index);
 void log_free(struct log_view *log);
 void log_forget_requests(struct log_view *log);          /* the connection was lost: no answer will come */
 void log_take(struct app *app, const struct msg_log_data *msg);
-void log_refused(struct app *app);                       /* the master refused the request */
+void log_refused(struct app *app, uint64_t code, int64_t now_ms);        /* the master refused the request */
 void log_ask(struct app *app, int64_t now_ms);           /* ask for what the view needs next */
 int64_t log_wait_ms(const struct app *app, int64_t now_ms);      /* time until log_ask is due; -1: no time */
 bool log_grows(const struct app *app);                   /* can the job still write to its log? */

@@ -447,6 +447,37 @@ TEST reconnected_log_goes_on(void)
 	PASS();
 }
 
+TEST busy_master_is_asked_again(void)
+{
+	struct msg_error busy = { .code = ERR_BUSY, .text = slice_str("busy") };
+
+	job_writes_lines(0, 3);
+	open_log();
+	job_writes_lines(3, 6);
+	now += 100;
+	app_tick(fixture.app, now);
+	fixture_collect(&fixture);
+	ASSERT(fixture.log_id != 0);
+	busy.id = fixture.log_id;
+	fixture.log_id = 0;
+	fixture_give(&fixture, OP_ERROR, &busy, now);
+	ASSERT_EQm("not at once", 0, fixture.log_id);
+	wait_ms(1000);
+	ASSERT(shows("line 5 of it"));
+	/* A log that can't be read isn't asked for again. */
+	now += 100;
+	app_tick(fixture.app, now);
+	fixture_collect(&fixture);
+	busy.id = fixture.log_id;
+	busy.code = ERR_DAMAGED;
+	fixture.log_id = 0;
+	fixture_give(&fixture, OP_ERROR, &busy, now);
+	wait_ms(5000);
+	ASSERT_EQ(0, fixture.log_id);
+	ASSERT(app_loaded(fixture.app));
+	PASS();
+}
+
 /* Lines one byte shorter than the limit, as long as it, and one byte longer. */
 TEST long_line_is_broken_and_loses_nothing(void)
 {
@@ -521,6 +552,7 @@ SUITE(tui_log)
 	RUN_TEST(tries_can_be_switched);
 	RUN_TEST(output_that_comes_after_the_job_has_ended_is_shown);
 	RUN_TEST(reconnected_log_goes_on);
+	RUN_TEST(busy_master_is_asked_again);
 	RUN_TEST(long_line_is_broken_and_loses_nothing);
 	for (uint64_t seed = 1; seed <= 8; seed++)
 		RUN_TESTp(storm, seed);
