@@ -60,9 +60,9 @@ note "after $(($(date +%s%3N) - began)) ms"
 changed_at_client() { [ "$(sockets_at 1 | awk '{ print $3 }')" != "$first" ]; }
 ok "the client notices that the master is gone" until_true 30 changed_at_client
 note "after $(($(date +%s%3N) - began)) ms"
+order heal 1
 ok "the worker is unreachable" until_true 30 eval '[ "$(state_of ".workers[0].state")" = unreachable ]'
 ok "and knows" until_true 30 grep -q 'the master sends nothing' w2.log
-order heal 1
 order heal 2
 ok "the worker is back" until_true 60 workers_up 1
 ok "the client is back" until_true 60 connected_at 0

@@ -202,9 +202,11 @@ static enum err workers_ask(struct cli *cli, struct records *records, struct lis
 			rows_add_worker(records, &page.workers.at[i], clock_wall_ms());
 			rows_alarm(&page.workers.at[i], alarms);
 		}
+		if (err != ERR_NONE)
+			break;
 		query.cursor = page.cursor;
 		*ret_stuck = page.stuck;
-		if (err == ERR_NONE && (query.cursor == 0 || (listing && listing->cut)))
+		if (query.cursor == 0 || (listing && listing->cut))
 			break;
 	}
 	return err;
