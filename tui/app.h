@@ -21,12 +21,12 @@ struct app_options {
 	uint64_t run;            /* the run to select; 0: the newest */
 };
 
-enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW, APP_COMMAND, APP_INTERRUPT, APP_ANSWER, APP_CLOSE, APP_COPY };
+enum app_want { APP_SEND, APP_QUIT, APP_SUSPEND, APP_REDRAW, APP_COMMAND, APP_INTERRUPT, APP_ANSWER, APP_CLOSE, APP_COPY, APP_PAGER };
 
 struct app_request {
 	enum app_want want;
 	enum opcode op;          /* for APP_SEND: opcode of the message in msg */
-	struct slice text;       /* for APP_COMMAND the command that was typed, for APP_ANSWER the line, for APP_COPY what to copy */
+	struct slice text;       /* for APP_COMMAND the command that was typed, for APP_ANSWER the line, for APP_COPY what to copy, for APP_PAGER a command */
 	union {
 		struct msg_subscribe subscribe;
 		struct msg_unsubscribe unsubscribe;

@@ -356,6 +356,9 @@ static void look(struct app *app, enum action action)
 	case ACTION_TIME:
 		app->log.no_time = !app->log.no_time;
 		break;
+	case ACTION_PAGER:
+		log_page(app);
+		break;
 	case ACTION_COPY:
 		copy_selected(app);
 		break;

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "base/when.h"
@@ -163,6 +164,23 @@ static int line_draw(const struct app *app, struct pane pane, int y, int margin,
 	}
 	buf_free(&text);
 	return y;
+}
+
+void log_page(struct app *app)
+{
+	const struct log_view *log = &app->log;
+	struct buf command = { 0 };
+
+	/* The name becomes a quoted word of a command. No job that a master accepts has such a name. */
+	if (strpbrk(log->name, "'\\") != NULL) {
+		app_notice(app, true, "the name of this job can't be typed, so the pager can't show its log");
+		return;
+	}
+	buf_addf(&command, "logs '%" PRIu64 "/%s'", log->run, log->name);
+	if (log->try_no > 0 && !log->latest)
+		buf_addf(&command, " --try %" PRIu64, log->try_no);
+	send_text(app, APP_PAGER, buf_slice(&command));
+	buf_free(&command);
 }
 
 void log_copy(struct app *app)

@@ -329,6 +329,7 @@ void log_move_try(struct app *app, int step);            /* show the log of the 
 void log_take_tries(struct app *app, const struct msg_snapshot *msg);
 /* view_log.c */
 void log_move(struct app *app, enum action action);
+void log_page(struct app *app);                          /* open the log in the pager */
 void log_copy(struct app *app);                          /* copy the lines on the screen */
 void log_draw(struct app *app, struct pane pane);
 /* program_text.c: expand the tabs of a line that a program wrote, and escape everything but colours. */

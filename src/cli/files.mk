@@ -156,6 +156,7 @@ cli_sources = \
 	src/cli/dash/dash.h \
 	src/cli/dash/dash_command.c \
 	src/cli/dash/dash_internal.h \
+	src/cli/dash/dash_pager.c \
 	src/cli/dash/dash_terminal.c \
 	src/cli/demo/demo.h \
 	src/cli/demo/demo_check.c \

@@ -42,7 +42,9 @@ dash_pid() { terminal_pid dash; }
 open_terminal
 
 ok 'a shell in a terminal' until_true 10 sees 'shell>'
-keys 'titan dash' Enter
+printf '#!/bin/sh\ntail -n 1 | sed "s/^/paged /"\nread -r line </dev/tty\n' >pager
+chmod +x pager
+keys "PAGER=$PWD/pager titan dash" Enter
 ok 'the dashboard opens' until_true 10 sees 'titan default rw LIVE'
 second=$(titan -q run -e 'slow; slow="sleep 600"')
 ok 'a new run appears as it starts' until_true 10 sees "$second +slow +. RUN"
@@ -124,6 +126,11 @@ pane set-option -s set-clipboard on
 keys y
 copied() { pane show-buffer 2>/dev/null | grep -qx 99999; }
 ok 'y copies what is shown' until_true 10 copied
+keys o
+# The pager of this shell prints what it gets, and waits for a key.
+ok 'o opens the log in the pager' until_true 10 sees '^paged 100000$'
+keys Enter
+ok 'after which the dashboard is back' until_true 10 sees "^LOG $long/long"
 titan cancel "$long" -y >/dev/null 2>&1
 keys Escape Escape
 keys 1

@@ -363,6 +363,20 @@ TEST times_can_be_hidden_and_lines_copied(void)
 	PASS();
 }
 
+TEST pager_gets_the_log_of_the_shown_try(void)
+{
+	open_log();
+	press("o");
+	ASSERT_STR_EQ("logs '4127/encode[77]'", fixture.copied);
+	/* A name that would be more than a word isn't made a part of a command. */
+	snprintf(view->name, sizeof view->name, "a' --follow '");
+	fixture.copied[0] = '\0';
+	press("o");
+	ASSERT_STR_EQ("", fixture.copied);
+	ASSERT(shows("can't be typed"));
+	PASS();
+}
+
 TEST retry_is_followed(void)
 {
 	job_writes_lines(0, 5);
@@ -414,6 +428,8 @@ TEST tries_can_be_switched(void)
 		ASSERT_EQ(epochs[i] == 3, shows("try 3"));
 		ASSERT_EQ(i == 2, shows("there is no earlier try"));
 		ASSERT_EQ(i == 5, shows("there is no later try"));
+		press("o");
+		ASSERT_EQ(epochs[i] == 2, strcmp(fixture.copied, "logs '4127/encode[77]' --try 2") == 0);
 	}
 	PASS();
 }
@@ -548,6 +564,7 @@ SUITE(tui_log)
 	RUN_TEST(carriage_returns_show_the_last_state);
 	RUN_TEST(long_lines_can_be_wrapped);
 	RUN_TEST(times_can_be_hidden_and_lines_copied);
+	RUN_TEST(pager_gets_the_log_of_the_shown_try);
 	RUN_TEST(retry_is_followed);
 	RUN_TEST(tries_can_be_switched);
 	RUN_TEST(output_that_comes_after_the_job_has_ended_is_shown);

@@ -37,7 +37,7 @@ struct fixture {
 	uint64_t act_id;
 	enum act_verb verb;                      /* the latest act that the dashboard requested, with its texts */
 	char act_text[64], act_target[64], act_digest[16];
-	char copied[4096];                       /* what was copied last */
+	char copied[4096];                       /* what was copied last, or the command for the pager */
 	bool quit;
 };
 
@@ -59,7 +59,7 @@ static inline void fixture_collect(struct fixture *fixture)
 	while (app_take(fixture->app, &request)) {
 		if (request.want == APP_QUIT)
 			fixture->quit = true;
-		if (request.want == APP_COPY)
+		if (request.want == APP_COPY || request.want == APP_PAGER)
 			snprintf(fixture->copied, sizeof fixture->copied, "%.*s", (int)request.text.len, (const char *)request.text.data);
 		if (request.want != APP_SEND)
 			continue;

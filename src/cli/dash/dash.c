@@ -144,6 +144,9 @@ static void do_requests(struct dash *dash)
 		case APP_CLOSE:
 			dash_command_close(dash);
 			break;
+		case APP_PAGER:
+			dash_pager(dash, request.text);
+			break;
 		case APP_COPY:
 			dash_copy(dash, request.text);
 			break;

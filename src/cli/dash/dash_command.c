@@ -63,8 +63,7 @@ static struct session pane_session(struct dash *dash)
 	return session;
 }
 
-/* In the new process: run the command, and end. */
-static void run_child(struct dash *dash, int in_fd, int out_fd, const char *text)
+void dash_run_child(struct dash *dash, int in_fd, int out_fd, const char *text)
 {
 	struct pipe_end end = { .fd = out_fd, .columns = (unsigned)dash->grid.width };
 	struct session session = pane_session(dash);
@@ -111,7 +110,7 @@ static bool start(struct dash *dash, const char *text)
 	if (child->pid == 0) {
 		close(in[1]);
 		close(out[0]);
-		run_child(dash, in[0], out[1], text);
+		dash_run_child(dash, in[0], out[1], text);
 	}
 	close(in[0]);
 	close(out[1]);

@@ -59,6 +59,11 @@ int dash_command_fd(const struct dash *dash);    /* descriptor of what the runni
 void dash_command_read(struct dash *dash);       /* call when that descriptor is readable */
 void dash_command_interrupt(struct dash *dash);
 void dash_command_answer(struct dash *dash, struct slice text);
+/* In a new process: run the command with these descriptors for its input and output, and end. */
+void dash_run_child(struct dash *dash, int in_fd, int out_fd, const char *text);
 void dash_command_close(struct dash *dash);      /* ends the running command: nobody sees its output any more */
+
+/* dash_pager.c */
+void dash_pager(struct dash *dash, struct slice command);        /* shows what the command prints in the person's pager */
 
 #endif
