@@ -217,6 +217,53 @@ void setting_print(const struct setting *setting, const struct rec_job_settings 
 		buf_add_str(out, clock_format_utc(setting_number(setting, settings), text));
 }
 
+/* ---- interpreters of scripts ---- */
+
+static const struct {
+	const char *name, *words[SHELL_WORDS_MAX];
+} shells[] = {
+	{ "sh", { "/bin/sh", "-eu" } },
+	{ "bash", { "bash", "-eu", "-o", "pipefail" } },
+	{ "python3", { "python3" } },
+};
+
+bool shell_is_good(struct slice shell)
+{
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		if (slice_eq(shell, slice_str(shells[i].name)))
+			return true;
+	if (shell.len < 2 || shell.len > LIMIT_SHELL_MAX || shell.data[0] != '/' || shell.data[shell.len - 1] == '/')
+		return false;
+	for (size_t i = 0; i < shell.len; i++)
+		if (shell.data[i] <= ' ' || shell.data[i] == 0x7f || shell.data[i] == '$')
+			return false;
+	return true;
+}
+
+bool shell_reads_sh(struct slice shell)
+{
+	static const char *const names[] = { "sh", "bash", "dash", "ash", "ksh", "mksh", "yash", "zsh" };
+	const uint8_t *slash = shell.len > 0 ? memrchr(shell.data, '/', shell.len) : NULL;
+	struct slice base = slash ? slice_make(slash + 1, (size_t)(shell.data + shell.len - slash - 1)) : shell;
+	bool reads = shell.len == 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		reads = reads || slice_eq(base, slice_str(names[i]));
+	return reads;
+}
+
+size_t shell_words(struct slice shell, struct slice ret_words[SHELL_WORDS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		for (; slice_eq(shell, slice_str(shells[i].name)) && count < SHELL_WORDS_MAX && shells[i].words[count]; count++)
+			ret_words[count] = slice_str(shells[i].words[count]);
+	if (count == 0)
+		ret_words[count++] = shell;
+	return count;
+}
+
 bool values_grant_good(struct slice text)
 {
 	static const char *const spaces[] = { "def:", "cluster:" };

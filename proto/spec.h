@@ -54,6 +54,15 @@ bool setting_is_said(const struct setting *setting, const struct rec_job_spec *s
 /* Return a setting that the job has although its kind can't use it; NULL: there is none. */
 const struct setting *setting_without_use(const struct rec_job_spec *spec, enum job_kind kind);
 
+#define SHELL_WORDS_MAX 4
+
+/* Is this a value of the setting shell: sh, bash, python3, or the absolute path of an interpreter? */
+bool shell_is_good(struct slice shell);
+/* Does this interpreter read the language of sh? No shell means sh. */
+bool shell_reads_sh(struct slice shell);
+/* Write the interpreter and its options, which the name of a script's file follows; return their number. */
+size_t shell_words(struct slice shell, struct slice ret_words[SHELL_WORDS_MAX]);
+
 #define DIR_PRIVATE "private"            /* the value of `dir` that means an empty directory of the attempt's own */
 
 /* Add to a specification the directory and variables of the context that it doesn't set itself; lists are in arena. */

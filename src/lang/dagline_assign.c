@@ -347,6 +347,8 @@ static enum err set_plain(struct dag_reader *reader, struct dag_node *node, cons
 
 	if (setting->shape == SHAPE_TEXT) {
 		*setting_text(setting, &node->plain) = value;
+		if (node->plain.interpreter.len > 0 && !shell_is_good(node->plain.interpreter))
+			return dag_fail(reader, at, reader->at - at, ERR_INVALID, "shell must be sh, bash, python3 or the absolute path of an interpreter");
 		return ERR_NONE;
 	}
 	if (setting->shape == SHAPE_SPAN)

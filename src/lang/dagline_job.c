@@ -245,6 +245,8 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 {
 	if (node->words.n > 0)
 		spec->argv = node->words;
+	else if (spec->interpreter.len > 0)
+		spec->script = node->command;
 	else
 		job_command(node->command, arena, spec);
 	job_env(node, place, defaults, arena, &spec->env);

@@ -30,6 +30,7 @@ lang_sources = \
 	src/lang/log_max.h \
 	src/lang/pipeline.c \
 	src/lang/pipeline.h \
+	src/lang/pipeline_code.c \
 	src/lang/pipeline_fan.c \
 	src/lang/pipeline_internal.h \
 	src/lang/pipeline_job.c \

@@ -121,6 +121,12 @@ bool pipe_is_output(const struct tree_node *node);
 enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice variable);
 enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
+/* pipeline_code.c */
+/* Return the index of the word that the program of this command takes as code, as in [sh, -c, TEXT]; 0: there is none. */
+size_t pipe_code_word(struct slice_list words);
+/* Refuse a value that is a part of this word, the code of this program. */
+enum err pipe_check_code(struct pipe *pipe, const struct tree_node *node, struct slice program, struct slice word);
+
 /* pipeline_schedule.c */
 enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 

@@ -40,6 +40,8 @@ static enum err split_command(struct pipe *pipe, struct pipe_job *job, const str
 
 static enum err read_command(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
+	const struct tree_node *item = value->first;
+	size_t code;
 	enum err err;
 
 	if (job->node->command.len > 0 || job->node->words.n > 0)
@@ -47,9 +49,33 @@ static enum err read_command(struct pipe *pipe, struct pipe_job *job, const stru
 	if (value->kind == TREE_TEXT)
 		return split_command(pipe, job, value);
 	err = pipe_list(pipe, value, "command", WORDS_MAX, template_item, &job->node->words);
-	if (err == ERR_NONE && job->node->words.at[0].len == 0)
+	if (err != ERR_NONE)
+		return err;
+	if (job->node->words.at[0].len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "the first word of the command is empty");
-	return err;
+	code = pipe_code_word(job->node->words);
+	for (size_t i = 0; i < code; i++)
+		item = item->next;
+	return code > 0 ? pipe_check_code(pipe, item, job->node->words.at[0], item->text) : ERR_NONE;
+}
+
+static enum err read_shell(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice text;
+	enum err err = pipe_text(pipe, value, "shell", &text);
+
+	if (err != ERR_NONE)
+		return err;
+	if (!shell_is_good(text)) {
+		pipe_fail(pipe, value, ERR_INVALID, "shell must be sh, bash, python3 or the absolute path of an interpreter");
+		if (memchr(text.data, ' ', text.len) != NULL)
+			error_next(pipe->reader.error, "it takes no options: set them in the script, as in: set -x");
+		else if (text.len > 0 && text.data[0] != '/')
+			error_next(pipe->reader.error, "write its whole path, as in: shell: /usr/bin/perl");
+		return ERR_INVALID;
+	}
+	job->node->plain.interpreter = text;
+	return ERR_NONE;
 }
 
 static enum err read_needs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -264,9 +290,9 @@ static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct 
 	return ERR_NONE;
 }
 
-/* matrix and fan_out come first, because they decide which ${..} the other keys may contain. */
+/* matrix, fan_out and shell come first, because they decide which ${..} the other keys may contain. */
 static const struct pipe_key job_keys[] = {
-	{ "matrix", pipe_read_matrix }, { "fan_out", pipe_read_fan_out }, { "run", pipe_read_run }, { "command", read_command },
+	{ "matrix", pipe_read_matrix }, { "fan_out", pipe_read_fan_out }, { "shell", read_shell }, { "run", pipe_read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
 	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
@@ -281,7 +307,7 @@ static const struct pipe_key job_keys[] = {
 const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "");
 
 static const struct pipe_key defaults_keys[] = {
-	{ "retry", pipe_read_retry }, { "priority", read_priority },
+	{ "retry", pipe_read_retry }, { "shell", read_shell }, { "priority", read_priority },
 	{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
 	{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, PIPE_PLACE_KEYS,
 };
@@ -369,6 +395,8 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 	}
 	if (!(KIND_BIT(node_kind(node)) & FOR_WORK))
 		return ERR_NONE;
+	if (node->words.n > 0 && tree_find(value, "shell") != NULL && tree_find(value, "command") != NULL)
+		return pipe_fail(pipe, tree_find(value, "shell"), ERR_INVALID, "a command is started without a shell; give the script as run");
 	if (node->mode == 0 && !(node->locks.n > 0 && defaults->mode == EXEC_RETRY + 1))
 		node->mode = defaults->mode;
 	if (node->mode == EXEC_ONCE + 1 && node->retry_max > 0)
@@ -376,6 +404,8 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 				 "a job whose mode is once can't be retried");
 	pipe_default_failure(node, defaults);
 	settings_fill(&node->plain, &defaults->plain, IN_DEFAULTS);
+	if (node_kind(node) == KIND_COMMAND)
+		node->plain.interpreter.len = 0;
 	demand_default(&node->placing, &defaults->placing);
 	if (node->labels.n == 0) {
 		node->labels = defaults->labels;

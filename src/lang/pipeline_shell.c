@@ -203,6 +203,34 @@ static bool has_blank(struct slice text)
 	return false;
 }
 
+/* The interpreter of the job's script; empty: sh. */
+static struct slice shell_of(const struct pipe *pipe, const struct pipe_job *job)
+{
+	return job->node->plain.interpreter.len > 0 ? job->node->plain.interpreter : pipe->defaults.plain.interpreter;
+}
+
+/* Refuse values in a script of another language than that of sh: they would be parsed as code there. */
+static enum err refuse_all(struct pipe *pipe, const struct tree_node *node, struct slice shell)
+{
+	bool python = slice_eq(shell, slice_str("python3"));
+	struct matrix_ref ref;
+	enum err err = ERR_NONE;
+
+	for (size_t from = 0; matrix_next(node->text, from, &ref); from = ref.at + ref.len) {
+		struct dag_spot spot = pipe_part_spot(pipe, node, ref.at, ref.len);
+
+		if (ref.kind == REF_LITERAL)
+			continue;
+		pipe->reader.guessed.len = 0;
+		dag_fail(&pipe->reader, spot.at, spot.len, ERR_INVALID, "no value can be put into a script of %.*s, where it would be code",
+			 (int)shell.len, (const char *)shell.data);
+		error_next(pipe->reader.error, python ? "give it as env: {NAME: VALUE}, and write os.environ['NAME']"
+						      : "give it as env: {NAME: VALUE}, and let the script read that variable");
+		pipe_note(pipe, ERR_INVALID, &err);
+	}
+	return err;
+}
+
 /* Check the places of all references, and that the name of a command isn't several words. */
 static enum err check_places(struct pipe *pipe, const struct tree_node *node)
 {
@@ -288,7 +316,8 @@ static enum err make_words(struct pipe *pipe, struct pipe_job *job, const struct
 {
 	struct slice_list list = { arena_zalloc(pipe->reader.arena, count, sizeof(struct slice)), count };
 	enum err err = ERR_NONE;
-	size_t from = 0;
+	struct slice_list templates = { arena_zalloc(pipe->reader.arena, count, sizeof(struct slice)), count };
+	size_t from = 0, code;
 
 	for (size_t i = 0; err == ERR_NONE && i < count; i++) {
 		size_t len = strnlen((const char *)words.data, words.len);
@@ -301,8 +330,12 @@ static enum err make_words(struct pipe *pipe, struct pipe_job *job, const struct
 			return too_long(pipe, node, &ref);
 		}
 		err = count_bytes(pipe, node, longest.len);
+		templates.at[i] = template;
 		list.at[i] = pipe->words.axis_count > 0 ? template : longest;
 	}
+	code = pipe_code_word(templates);
+	if (err == ERR_NONE && code > 0)
+		err = pipe_check_code(pipe, node, templates.at[0], templates.at[code]);
 	job->node->words = list;
 	return err;
 }
@@ -356,12 +389,13 @@ enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tre
 	struct buf words = { 0 };
 	size_t count = 0;
 	enum err err = pipe_check_refs(pipe, value, "run");
+	struct slice shell = shell_of(pipe, job);
 
 	if (err == ERR_NONE && value->text.len == 0)
 		return pipe_fail(pipe, value, ERR_INVALID, "run is empty");
 	if (err == ERR_NONE)
-		err = check_places(pipe, value);
-	if (err == ERR_NONE && memmem(value->text.data, value->text.len, "${", 2) != NULL && split_marked(value->text, &words, &count))
+		err = shell_reads_sh(shell) ? check_places(pipe, value) : refuse_all(pipe, value, shell);
+	if (err == ERR_NONE && shell.len == 0 && memmem(value->text.data, value->text.len, "${", 2) != NULL && split_marked(value->text, &words, &count))
 		err = make_words(pipe, job, value, buf_slice(&words), count);
 	else if (err == ERR_NONE)
 		err = make_script(pipe, job, value);

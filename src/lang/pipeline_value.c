@@ -113,7 +113,7 @@ enum err pipe_map(struct pipe *pipe, const struct tree_node *map, const struct p
 	for (const struct tree_node *node = map->first; node != NULL; node = node->next) {
 		const struct setting *setting = pipe_setting_find(section, node->key);
 
-		if (setting != NULL)
+		if (setting != NULL && pipe_key_find(section, node->key) == NULL)
 			pipe_note(pipe, read_setting(pipe, job, setting, node), &err);
 	}
 	return err;

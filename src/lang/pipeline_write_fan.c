@@ -204,7 +204,8 @@ static const struct rec_job_spec *unify_commands(struct writer *writer, const st
 
 	for (uint64_t i = 1; i < count; i++)
 		same = same && members[i].argv.n == members[0].argv.n && slice_eq(members[i].script, members[0].script);
-	if (same)
+	/* Scripts for an interpreter of their own have no other form. */
+	if (same || members[0].interpreter.len > 0)
 		return members;
 	copies = arena_alloc(writer->arena, (size_t)count * sizeof(*copies));
 	for (uint64_t i = 0; i < count; i++) {

@@ -55,6 +55,7 @@ void attempt_free(struct keeper *keeper, struct attempt *attempt)
 	space_forget(attempt->space);
 	outputs_drop(keeper, attempt);
 	mem_free(attempt->strings);
+	mem_free(attempt->script);
 	mem_free(attempt);
 }
 
@@ -114,6 +115,7 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 	}
 	attempt->dies = (spawn->flags & SPAWN_DIES) != 0;
 	attempt->puts_out = (spawn->flags & SPAWN_OUTPUTS) != 0;
+	attempt->has_script = (spawn->flags & SPAWN_SCRIPT) != 0 && spawn->argc > 0;
 	attempt->log_max = spawn->log_max;
 	attempt->argc = spawn->argc;
 	attempt->envc = spawn->envc;
@@ -205,6 +207,8 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	request.argv = list_strings(&keeper->pointers, &at, attempt->argc);
 	request.envp = env_compose(&keeper->env, &facts, at, attempt->envc);
 	request.path = keeper->env.path;
+	if (attempt->has_script && (fault = script_put(attempt, request.user, dir, request.argv)) < 0)
+		return -fault;
 	for (uint32_t i = 0; i < attempt->envc; i++)
 		at += strlen(at) + 1;
 	request.dir = at[0] ? at : NULL;
@@ -280,7 +284,8 @@ static void start(struct keeper *keeper, struct attempt *attempt)
 		lack = !attempt->space || attempt_lacks(fault);
 	}
 	mem_free(attempt->strings);
-	attempt->strings = NULL;
+	mem_free(attempt->script);
+	attempt->strings = attempt->script = NULL;
 	if (fault) {
 		attempt_not_started(keeper, attempt, fault, lack);
 		return;

@@ -49,6 +49,7 @@ worker_sources = \
 	src/worker/outputs.c \
 	src/worker/outside.c \
 	src/worker/recover.c \
+	src/worker/script.c \
 	src/worker/ship.c \
 	src/worker/ship_room.c \
 	src/worker/ship_watch.c \

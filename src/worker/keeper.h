@@ -30,6 +30,8 @@ struct attempt {
 	uint64_t job, epoch, run;
 	char *strings;                   /* argv, environment and directory of the job; NULL after the start */
 	uint32_t argc, envc;
+	bool has_script;                 /* the last string of argv is a script, which goes into a file */
+	char *script;                    /* the name of that file; NULL before and after the start */
 	/* the attempt's space; NULL before the start, and after the master has all output */
 	struct space *space;
 	struct cage *cage;               /* the control group that the job runs in; NULL: none */
@@ -205,6 +207,13 @@ void outputs_spool(struct keeper *keeper, const struct attempt *attempt);
 /* Take the outputs of an attempt from a spool record. */
 void outputs_replay(struct keeper *keeper, struct attempt *attempt, struct slice bytes);
 void outputs_drop(struct keeper *keeper, struct attempt *attempt);
+
+/* script.c */
+/*
+ * Write the script of an attempt, the last string of argv, into a file of the attempt's own directory dir, and put the name of the file
+ * in its place. Returns 0 or -errno.
+ */
+int script_put(struct attempt *attempt, const struct job_user *user, const char *dir, char **argv);
 
 /* late_start.c */
 /* Hand an attempt whose start hangs over to late_start.c. */

@@ -27,13 +27,13 @@ static int64_t limit_ns(const struct keeper *keeper)
 
 void late_add(struct keeper *keeper, struct attempt *attempt, struct spawner *spawner)
 {
-	struct spawn_texts texts = { .strings = attempt->strings };
+	struct spawn_texts texts = { .strings = attempt->strings, .script = attempt->script };
 
 	/* The process uses the memory of its start until its exec, so the next start gets memory of its own. */
 	texts.pointers = keeper->pointers;
 	keeper->pointers = (struct buf){ 0 };
 	env_leave(&keeper->env, &texts.facts, &texts.list);
-	attempt->strings = NULL;
+	attempt->strings = attempt->script = NULL;
 	spawner_keep(spawner, texts);
 	attempt->late = spawner;
 	attempt->late_next = keeper->late;

@@ -95,6 +95,18 @@ static bool complete(struct link *link, uint64_t number, struct rec_job_spec *sp
 	return true;
 }
 
+/* Add the interpreter, its options and the script; return the number of these strings. */
+static uint32_t add_interpreter(struct link *link, const struct rec_job_spec *spec)
+{
+	struct slice words[SHELL_WORDS_MAX];
+	size_t count = shell_words(spec->interpreter, words);
+
+	for (size_t i = 0; i < count; i++)
+		add_string(&link->strings, words[i]);
+	add_string(&link->strings, spec->script);
+	return (uint32_t)count + 1;
+}
+
 /* Build the strings of a SPAWN message. A faulty specification gives no argv, so the attempt fails to start. */
 static void flatten(struct link *link, const struct rec_assign *assign, struct ipc_spawn *spawn)
 {
@@ -106,13 +118,17 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	buf_clear(&link->strings);
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
 	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
-	    (spec.argv.n == 0) == (spec.script.len == 0) || !complete(link, assign->context, &spec)) {
+	    (spec.argv.n == 0) == (spec.script.len == 0) ||
+	    (spec.interpreter.len > 0 && (spec.argv.n > 0 || !shell_is_good(spec.interpreter))) || !complete(link, assign->context, &spec)) {
 		log_warn_limited("job %llu can't be run: this worker doesn't understand its specification",
 			 (unsigned long long)assign->job);
 		buf_add_byte(&link->strings, '\0');
 		return;
 	}
-	if (spec.argv.n == 0) {
+	if (spec.interpreter.len > 0) {
+		spawn->argc = add_interpreter(link, &spec);
+		spawn->flags = SPAWN_SCRIPT;
+	} else if (spec.argv.n == 0) {
 		add_string(&link->strings, slice_str("/bin/sh"));
 		add_string(&link->strings, slice_str("-c"));
 		add_string(&link->strings, spec.script);
@@ -127,7 +143,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	spawn->log_max = spec.log_max;
 	/* An exclusive job must not run without being watched, so it dies with its keeper. */
 	if (spec.mode == EXEC_EXCLUSIVE)
-		spawn->flags = SPAWN_EXCLUSIVE | SPAWN_DIES;
+		spawn->flags |= SPAWN_EXCLUSIVE | SPAWN_DIES;
 	if (spec.worker_death == DEATH_KILL)
 		spawn->flags |= SPAWN_DIES;
 	if (spec.outputs.n > 0)

@@ -41,7 +41,7 @@ struct spawner;                          /* handle of a start that hangs */
 struct spawn_texts {                     /* the memory that a request points to */
 	struct buf pointers, facts;
 	char **list;
-	char *strings;
+	char *strings, *script;
 };
 
 /*

@@ -31,6 +31,7 @@ static void spawner_rest(struct spawner *spawner)
 	buf_free(&spawner->texts.facts);
 	mem_free(spawner->texts.list);
 	mem_free(spawner->texts.strings);
+	mem_free(spawner->texts.script);
 	spawner->texts = (struct spawn_texts){ 0 };
 	spawner->next = idle;
 	idle = spawner;

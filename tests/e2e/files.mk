@@ -127,6 +127,7 @@ e2e_tests = \
 	tests/e2e/run-limits.sh \
 	tests/e2e/schedule.sh \
 	tests/e2e/share.sh \
+	tests/e2e/shell.sh \
 	tests/e2e/static.sh \
 	tests/e2e/stuck-keeper.sh \
 	tests/e2e/stuck.sh \

@@ -36,13 +36,13 @@ static const struct piece {
 	{ "unset u; printf '%s.' \"${u:-" REF "}\"\n", "", "." },
 	{ "f() { printf '%s.' \"$1\"; }; (f " REF ")\n", "", "." },
 	{ "for i in '' " REF "; do printf %s \"$i\"; done; echo\n", "", "\n" },
-	{ "printf '%s.' \"${u#" REF "}\"" REF " 2>&1 \\\n  >&1\n", "", "." },
+	{ "u=; printf '%s.' \"${u#" REF "}\"" REF " 2>&1 \\\n  >&1\n", "", "." },
 };
 
 #define PIECES (sizeof(pieces) / sizeof(pieces[0]))
 
-/* Read a pipeline with this script and this value of its parameter. */
-static bool read_script(struct slice script, struct slice value, struct arena *arena, struct rec_job_spec *ret)
+/* Read a pipeline with this interpreter (or none), this script and this value of its parameter. */
+static bool read_script(const char *shell, struct slice script, struct slice value, struct arena *arena, struct rec_job_spec *ret)
 {
 	const struct job_defaults defaults = { 0 };
 	struct pipeline pipeline;
@@ -50,7 +50,10 @@ static bool read_script(struct slice script, struct slice value, struct arena *a
 	struct slice given[1];
 	bool right;
 
-	buf_add_str(&yaml, "params: {v: x, w: '1 2'}\njobs:\n  a:\n    run: ");
+	buf_add_str(&yaml, "params: {v: x, w: '1 2'}\njobs:\n  a:\n");
+	if (shell)
+		buf_addf(&yaml, "    shell: %s\n", shell);
+	buf_add_str(&yaml, "    run: ");
 	yaml_text(&yaml, script, 6);
 	buf_add_byte(&yaml, '\n');
 	buf_add_str(&entry, "v=");
@@ -87,7 +90,7 @@ static void run_job(const struct rec_job_spec *spec, struct arena *arena, struct
 		argv[i] = string(arena, spec->argv.at[i]);
 	if (spec->argv.n == 0) {
 		argv[0] = "sh";
-		argv[1] = "-c";
+		argv[1] = spec->interpreter.len > 0 ? "-euc" : "-c";
 		argv[2] = string(arena, spec->script);
 	}
 	for (size_t i = 0; i < spec->env.n; i++)
@@ -121,13 +124,13 @@ static void check_printed(const uint8_t *choice, struct slice value)
 		buf_add_slice(&wanted, value);
 		buf_add_str(&wanted, piece->behind);
 	}
-	CHECK(read_script(buf_slice(&script), value, &arena, &spec));
+	CHECK(read_script(choice[0] & 0x80 ? "sh" : NULL, buf_slice(&script), value, &arena, &spec));
 	run_job(&spec, &arena, &printed);
 	CHECK(slice_eq(buf_slice(&printed), buf_slice(&wanted)));
 	buf_clear(&printed);
 	buf_clear(&wanted);
 	/* Without a shell: printf is started with three words. */
-	CHECK(read_script(slice_str("printf '<%s>' " REF), value, &arena, &spec) && spec.argv.n == 3);
+	CHECK(read_script(NULL, slice_str("printf '<%s>' " REF), value, &arena, &spec) && spec.argv.n == 3);
 	run_job(&spec, &arena, &printed);
 	buf_add_byte(&wanted, '<');
 	buf_add_slice(&wanted, value);
@@ -141,16 +144,21 @@ static void check_printed(const uint8_t *choice, struct slice value)
 
 static void check_independent(struct slice script)
 {
+	static const char *const shells[] = { NULL, "bash", "python3" };
 	struct slice values[2] = { slice_str("a"), slice_str("'\"`id`$(id);\n*") };
 	struct arena arena = { 0 };
 	struct rec_job_spec specs[2];
 	bool right[2];
 
-	for (int i = 0; i < 2; i++)
-		right[i] = read_script(script, values[i], &arena, &specs[i]);
-	if (right[0] && right[1]) {
-		CHECK(slice_eq(specs[0].script, specs[1].script));
-		CHECK(specs[0].argv.n == specs[1].argv.n && specs[0].env.n == specs[1].env.n);
+	for (size_t shell = 0; shell < sizeof(shells) / sizeof(shells[0]); shell++) {
+		for (int i = 0; i < 2; i++)
+			right[i] = read_script(shells[shell], script, values[i], &arena, &specs[i]);
+		if (right[0] && right[1]) {
+			CHECK(slice_eq(specs[0].script, specs[1].script));
+			CHECK(specs[0].argv.n == specs[1].argv.n && specs[0].env.n == specs[1].env.n);
+			/* Another language than that of sh gets no values at all. */
+			CHECK(shell < 2 || (specs[0].argv.n == 0 && specs[0].env.n == 0));
+		}
 	}
 	arena_free(&arena);
 }

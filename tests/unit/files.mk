@@ -225,6 +225,7 @@ unit_programs = \
 	tests/unit/test_worker_recover \
 	tests/unit/test_worker_result \
 	tests/unit/test_worker_room \
+	tests/unit/test_worker_script \
 	tests/unit/test_worker_ship \
 	tests/unit/test_worker_space \
 	tests/unit/test_worker_spawn \
@@ -899,6 +900,9 @@ tests_unit_test_worker_result_LDADD = $(all_libs)
 
 tests_unit_test_worker_room_SOURCES = tests/unit/test_worker_room.c
 tests_unit_test_worker_room_LDADD = $(all_libs)
+
+tests_unit_test_worker_script_SOURCES = tests/unit/test_worker_script.c
+tests_unit_test_worker_script_LDADD = $(all_libs)
 
 tests_unit_test_worker_ship_SOURCES = tests/unit/test_worker_ship.c
 tests_unit_test_worker_ship_LDADD = $(all_libs)

@@ -42,6 +42,15 @@ static struct slice long_text(struct rig *rig, size_t len)
 	return slice_make(text, len);
 }
 
+static struct slice shell_path(struct rig *rig, size_t len)
+{
+	char *text = arena_alloc(&rig->arena, len);
+
+	memset(text, 'x', len);
+	text[0] = '/';
+	return slice_make(text, len);
+}
+
 static struct u64_list from_on(struct rig *rig, uint64_t first, size_t count)
 {
 	struct u64_list list = { .at = arena_alloc(&rig->arena, count * sizeof(uint64_t)), .n = count };
@@ -86,6 +95,26 @@ SPOIL(when_longest, job->when = long_text(rig, LIMIT_EXPR_BYTES_MAX))
 SPOIL(when_over, job->when = long_text(rig, LIMIT_EXPR_BYTES_MAX + 1))
 SPOIL(needs_longest, job->needs_text = long_text(rig, LIMIT_EXPR_BYTES_MAX))
 SPOIL(needs_over, job->needs_text = long_text(rig, LIMIT_EXPR_BYTES_MAX + 1))
+
+SPOIL(shell_of_command, job->interpreter = slice_str("sh"))
+SPOIL(shell_bad, job->argv.n = 0; job->script = slice_str("x"); job->interpreter = slice_str("perl"))
+SPOIL(shell_slash, job->argv.n = 0; job->script = slice_str("x"); job->interpreter = slice_str("/opt/"))
+SPOIL(shell_blank, job->argv.n = 0; job->script = slice_str("x"); job->interpreter = slice_str("/bin/sh -x"))
+SPOIL(shell_named, job->argv.n = 0; job->script = slice_str("x"); job->interpreter = slice_str("python3"))
+SPOIL(shell_longest, job->argv.n = 0; job->script = slice_str("x"); job->interpreter = shell_path(rig, LIMIT_SHELL_MAX))
+SPOIL(shell_over, job->argv.n = 0; job->script = slice_str("x"); job->interpreter = shell_path(rig, LIMIT_SHELL_MAX + 1))
+
+TEST only_scripts_have_an_interpreter(void)
+{
+	static void (*const bad[])(struct rig *, struct rec_job_spec *) = { shell_bad, shell_slash, shell_blank, shell_over };
+
+	ASSERT(strstr(refused(shell_of_command), "interpreter: only a job with a script can have an interpreter"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ASSERT(strstr(refused(bad[i]), "interpreter: the interpreter must be sh, bash, python3 or an absolute path"));
+	ASSERT_STR_EQ("", refused(shell_named));
+	ASSERT_STR_EQ("", refused(shell_longest));
+	PASS();
+}
 
 TEST too_long_conditions_are_refused(void)
 {
@@ -307,6 +336,7 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
+	RUN_TEST(only_scripts_have_an_interpreter);
 	RUN_TEST(too_long_conditions_are_refused);
 	RUN_TEST(placement_is_refused_with_its_reason);
 	RUN_TEST(retries_are_refused_with_their_reason);

@@ -46,6 +46,50 @@ TEST hello_beyond_its_limits_is_refused(void)
 	PASS();
 }
 
+/* The specification in the only ASSIGN of a script with this interpreter, to a worker that speaks this version. */
+static struct rec_job_spec assigned(struct rig *rig, const char *shell, uint64_t version)
+{
+	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "a", ""), spec = { 0 };
+	struct outgoing frame;
+	struct slice bytes;
+
+	job->argv.n = 0;
+	job->script = slice_str("a | b");
+	job->interpreter = slice_str(shell);
+	CHECK(rig_submit(rig, &graph));
+	input.hello = (struct input_hello){ .name = slice_str("w"), .slots = 1, .pid = 9, .version = version };
+	rig_step(rig, &input);
+	CHECK(rig_frames(rig, OP_ASSIGN, &frame) == 1);
+	bytes = frame.assign.spec;
+	CHECK(record_decode(REC_job_spec, &bytes, &rig->arena, &spec, NULL) == ERR_NONE);
+	return spec;
+}
+
+TEST older_worker_gets_the_interpreter_as_a_command(void)
+{
+	static const struct { const char *shell; size_t count; const char *first, *last; } cases[] = {
+		{ "bash", 6, "bash", "a | b" }, { "python3", 3, "python3", "a | b" }, { "/bin/zsh", 3, "/bin/zsh", "a | b" },
+		{ "/usr/bin/perl", 4, "/bin/sh", "/usr/bin/perl" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig *rig = rig_new();
+		struct rec_job_spec spec = assigned(rig, cases[i].shell, PROTOCOL_BEFORE);
+
+		ASSERT_EQ(cases[i].count, spec.argv.n);
+		ASSERT(slice_eq(spec.argv.at[0], slice_str(cases[i].first)) && slice_eq(spec.argv.at[spec.argv.n - 1], slice_str(cases[i].last)));
+		ASSERT(spec.script.len == 0 && spec.interpreter.len == 0);
+		rig_free(rig);
+		rig = rig_new();
+		spec = assigned(rig, cases[i].shell, PROTOCOL_VERSION);
+		ASSERT(spec.argv.n == 0 && slice_eq(spec.script, slice_str("a | b")) && slice_eq(spec.interpreter, slice_str(cases[i].shell)));
+		rig_free(rig);
+	}
+	PASS();
+}
+
 static uint64_t hello_pool(struct rig *rig, const char *name, const char *pool)
 {
 	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
@@ -251,6 +295,7 @@ TEST shutdown_tells_connected_workers_to_quit(void)
 
 SUITE(worker_link)
 {
+	RUN_TEST(older_worker_gets_the_interpreter_as_a_command);
 	RUN_TEST(hello_beyond_its_limits_is_refused);
 	RUN_TEST(hello_names_pool_and_comes_once);
 	RUN_TEST(welcome_names_cluster);

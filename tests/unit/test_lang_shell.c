@@ -102,6 +102,88 @@ static bool has(struct slice_list list, const char *text)
 	return false;
 }
 
+/* Read the only job of a pipeline. */
+static enum err read_text(const char *text, struct rec_job_spec *ret)
+{
+	const struct job_defaults defaults = { 0 };
+	enum err err;
+
+	arena_free(&arena);
+	error = (struct error){ 0 };
+	err = pipeline_parse(slice_str(text), (struct slice_list){ 0 }, &arena, &pipeline, &spot, &error);
+	if (err == ERR_NONE)
+		dagline_job(&pipeline.dag, 0, &defaults, &arena, ret);
+	return err;
+}
+
+TEST script_with_an_interpreter_is_never_split_into_words(void)
+{
+	struct rec_job_spec spec;
+
+	ASSERT_EQ(ERR_NONE, read_text("params: {v: a}\njobs: {a: {shell: bash, run: 'echo ${params.v}'}}", &spec));
+	ASSERT(slice_eq(spec.interpreter, slice_str("bash")) && spec.argv.n == 0 && slice_eq(spec.script, slice_str("echo \"${TITAN_P_v}\"")));
+	ASSERT_EQ(ERR_NONE, read_text("defaults: {shell: /bin/dash}\nparams: {v: a}\njobs: {a: {run: 'echo ${params.v}'}}", &spec));
+	ASSERT(slice_eq(spec.interpreter, slice_str("/bin/dash")) && spec.argv.n == 0 && spec.script.len > 0);
+	ASSERT_EQ(ERR_NONE, read_text("defaults: {shell: python3}\njobs: {a: {run: 'print(1)', shell: sh}}", &spec));
+	ASSERT(slice_eq(spec.interpreter, slice_str("sh")));
+	/* A command has no interpreter, and neither has a gate. */
+	ASSERT_EQ(ERR_NONE, read_text("defaults: {shell: bash}\njobs: {a: {command: [ls, /]}}", &spec));
+	ASSERT(spec.interpreter.len == 0 && spec.argv.n == 2);
+	ASSERT_EQ(ERR_NONE, read_text("defaults: {shell: bash}\njobs: {a: {approval: {message: x}}}", &spec));
+	ASSERT(spec.interpreter.len == 0);
+	PASS();
+}
+
+TEST no_value_is_put_into_other_languages_than_sh(void)
+{
+	static const char *const others[] = { "python3", "/usr/bin/perl", "/usr/bin/env", "/usr/bin/fish", "/x/python3.12" };
+	static const char *const shells[] = { "sh", "bash", "/usr/bin/zsh", "/bin/busybox/ash", "/bin/ksh" };
+	struct rec_job_spec spec;
+	char text[160];
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		snprintf(text, sizeof(text), "params: {v: a}\njobs:\n  a: {shell: %s, run: 'x(\"${params.v}\") # ${params.v}'}", others[i]);
+		ASSERT_EQ_FMTm(others[i], ERR_INVALID, read_text(text, &spec), "%d");
+		ASSERTm(error.text, strstr(error.text, "no value can be put into a script of") && strstr(error.next, "env:"));
+		snprintf(text, sizeof(text), "params: {v: a}\njobs:\n  a: {shell: %s, env: {V: '${params.v}'}, run: 'x $\\{params.v}'}", others[i]);
+		ASSERT_EQ_FMTm(error.text, ERR_NONE, read_text(text, &spec), "%d");
+		ASSERT(slice_eq(spec.script, slice_str("x ${params.v}")) && has(spec.env, "V=a") && spec.env.n == 1);
+	}
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+		snprintf(text, sizeof(text), "params: {v: a}\njobs:\n  a: {shell: %s, run: 'x ${params.v}'}", shells[i]);
+		ASSERT_EQ_FMTm(error.text, ERR_NONE, read_text(text, &spec), "%d");
+		ASSERT(slice_eq(spec.script, slice_str("x \"${TITAN_P_v}\"")));
+	}
+	PASS();
+}
+
+TEST value_is_no_part_of_an_interpreters_argument(void)
+{
+	static const char *const code[] = {
+		"command: [sh, -c, 'rm ${params.v}']", "command: [/usr/bin/bash, -eu, -o, pipefail, -c, 'rm ${params.v}', x]",
+		"command: [python3, -u, -c, 'print(\"${params.v}\")']", "command: [perl, -e, 'print \"${params.v}\"']",
+		"command: [sh, -ec, 'a $\\{params.v} ${params.v}']", "run: 'sh -c \"rm ${params.v}\"'",
+	};
+	static const char *const data[] = {
+		"command: [sh, -c, 'rm \"$1\"', sh, '${params.v}']", "command: [sh, -c, '${params.v}']", "command: [sh, '${params.v}x', -c, 'a${params.v}']",
+		"command: [grep, -c, 'a ${params.v}']", "command: [sh, -c, 'rm $\\{params.v}']", "command: [sh, -c]", "run: 'sh x -c \"a ${params.v}\"'",
+		"command: [bash, -o, -c, 'x${params.v}']",
+	};
+	struct rec_job_spec spec;
+	char text[160];
+
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++) {
+		snprintf(text, sizeof(text), "params: {v: a}\njobs:\n  a: {%s}", code[i]);
+		ASSERT_EQ_FMTm(code[i], ERR_INVALID, read_text(text, &spec), "%d");
+		ASSERTm(error.text, strstr(error.text, "would run this value as a part of its code") && spot.len == strlen(V));
+	}
+	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
+		snprintf(text, sizeof(text), "params: {v: a}\njobs:\n  a: {%s}", data[i]);
+		ASSERT_EQ_FMTm(data[i], ERR_NONE, read_text(text, &spec), "%d");
+	}
+	PASS();
+}
+
 TEST each_variable_is_in_the_environment_once(void)
 {
 	struct rec_job_spec spec;
@@ -246,6 +328,9 @@ SUITE(lang_shell)
 {
 	RUN_TEST(outputs_of_other_jobs_become_variables);
 	RUN_TEST(a_variable_stands_for_each_value);
+	RUN_TEST(script_with_an_interpreter_is_never_split_into_words);
+	RUN_TEST(no_value_is_put_into_other_languages_than_sh);
+	RUN_TEST(value_is_no_part_of_an_interpreters_argument);
 	RUN_TEST(each_variable_is_in_the_environment_once);
 	RUN_TEST(command_without_a_shell_has_each_value_in_one_word);
 	RUN_TEST(places_where_no_value_can_stand_are_refused);

@@ -97,7 +97,7 @@ static const char everything[] =
 	"    prefer: [ssd]\n    prefer_worker: w1\n    pool: {name: p, hard: true}\n    affinity: {to: parent, hard: true}\n"
 	"    concurrency: [c1, {group: c2, max_jobs: 2}]\n"
 	"  locked: {run: 'exit 1', locks: [l1, {name: l2, mode: shared}], worker: {name: w2}, log: lossless, kv: {read: ['def:'], write: ['cluster:b/', 'cluster:c']}, needs: 'list || script.code == 3'}\n"
-	"  out: {run: 'titan output a=1; x', outputs: [a, b-c]}\n"
+	"  out: {run: 'titan output a=1; x', shell: bash, outputs: [a, b-c]}\n"
 	"  loop: {run: 'test 1', loop: {until: 'ok', max: 5, delay: 2s, on_max: ok}, when: \"list.ok && !script:failed\"}\n"
 	"  gate: {approval: {message: 'really?', count: 2, from: [anna, bert], timeout: 30m, on_timeout: approve}, needs: [script]}\n"
 	"  none: {kind: noop, needs: {any: 2, of: [list, script, locked]}}\n"

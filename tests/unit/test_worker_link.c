@@ -200,6 +200,16 @@ TEST assign_becomes_spawn(void)
 	spec = (struct rec_job_spec){ .name = slice_str("a"), .script = slice_str("a | b") };
 	assign(2, &spec, slice_str(""));
 	ASSERT(told_spawn(2, 3, 0, "/bin/sh\0-c\0a | b\0", 18));
+	spec.interpreter = slice_str("bash");
+	assign(6, &spec, slice_str(""));
+	ASSERT(told_spawn(6, 5, 0, "bash\0-eu\0-o\0pipefail\0a | b\0", 28));
+	spec.interpreter = slice_str("/opt/perl");
+	assign(7, &spec, slice_str(""));
+	ASSERT(told_spawn(7, 2, 0, "/opt/perl\0a | b\0", 17));
+	spec.interpreter = slice_str("perl");
+	assign(8, &spec, slice_str(""));
+	ASSERT(told_spawn(8, 0, 0, "", 1));
+	spec.interpreter = slice_str("");
 	assign(3, NULL, slice_str("\xc1 nonsense"));
 	ASSERT(told_spawn(3, 0, 0, "", 1));
 	spec.argv.at = words;

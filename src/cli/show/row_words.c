@@ -135,16 +135,27 @@ struct slice job_stop_text(const struct rec_job_row *job)
 	return slice_str(said ? event_names[job->stop_cause] : NULL);
 }
 
-/* Text for a job whose start failed: the reason, and the program if the row has the command. */
+/* Text for a job whose start failed: the reason, and the interpreter of its script, or the program if the row has the command. */
 static struct slice spawn_text(const struct rec_job_row *job, struct arena *arena)
 {
-	const char *why = strerror((int)job->code);
+	struct buf text = { 0 };
+	struct slice copy;
 	size_t len = 0;
 
 	while (len < job->command.len && job->command.data[len] > ' ')
 		len++;
-	return len > 0 ? arena_printf(arena, "not started: %s: %.*s", why, (int)len, (const char *)job->command.data) :
-			 arena_printf(arena, "not started: %s", why);
+	buf_addf(&text, "not started: %s", strerror((int)job->code));
+	if (job->settings.n > 0 && job->settings.at[0].interpreter.len > 0) {
+		buf_add_str(&text, ": ");
+		buf_add_slice(&text, job->settings.at[0].interpreter);
+		buf_add_str(&text, ", the interpreter of its script");
+	} else if (len > 0) {
+		buf_add_str(&text, ": ");
+		buf_add(&text, job->command.data, len);
+	}
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
 }
 
 void no_dir_add(const struct rec_job_row *job, struct buf *out)

@@ -107,6 +107,19 @@ static enum err spec_check_command(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_shell(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+
+	if (spec->interpreter.len == 0)
+		return ERR_NONE;
+	if (spec->script.len == 0)
+		return spec_refused(check, ERR_INVALID, "interpreter", "only a job with a script can have an interpreter");
+	if (!shell_is_good(spec->interpreter))
+		return spec_refused(check, ERR_INVALID, "interpreter", "the interpreter must be sh, bash, python3 or an absolute path without blanks");
+	return ERR_NONE;
+}
+
 static enum err spec_check_env(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -498,6 +511,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_command(&check);
 	if (err == ERR_NONE)
 		err = spec_check_plain(&check);
+	if (err == ERR_NONE)
+		err = spec_check_shell(&check);
 	if (err == ERR_NONE)
 		err = spec_check_env(&check);
 	if (err == ERR_NONE)

@@ -82,7 +82,7 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 	frame->assign = (struct rec_assign){
 		.job = job_serial(job), .epoch = job->epoch, .run = job->run->number, .index = job->index,
 		.try_no = job->tries,
-		.spec = attempt_spec(core, job, context == 0),
+		.spec = attempt_spec(core, job, context == 0, worker->protocol == PROTOCOL_BEFORE),
 		.context = context,
 	};
 }

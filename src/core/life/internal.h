@@ -63,8 +63,8 @@ bool hooks_begin(struct core *core, struct job *job);    /* begin a ready job; f
 bool loop_holds(const struct job *job, const struct rec_job_spec *spec, enum job_state end);
 /* An attempt ended and isn't retried: end the loop's pass, or the job. */
 void attempt_over(struct core *core, struct job *job, enum job_event event, enum job_state end);
-/* Return the specification to send, with titan's variables. whole: with the run's context merged in. */
-struct slice attempt_spec(struct core *core, const struct job *job, bool whole);
+/* Return the specification to send, with titan's variables. whole: with the run's context merged in. before: for a worker of the version before. */
+struct slice attempt_spec(struct core *core, const struct job *job, bool whole, bool before);
 
 /* retry.c */
 uint64_t retry_cause(enum outcome outcome);              /* the bit of enum retry_on for an outcome; 0: never retried */

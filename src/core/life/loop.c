@@ -119,8 +119,27 @@ static struct slice iteration_variable(const struct job *loop, struct arena *are
 	return copy;
 }
 
+/*
+ * A worker of the version before doesn't know the setting shell, and would give the script to sh. It gets the interpreter as a
+ * command, with the script behind -c, where the interpreter has that option.
+ */
+static void shell_before(struct rec_job_spec *spec, struct arena *arena)
+{
+	static const char sorry[] = "echo \"titan: the worker $TITAN_WORKER is too old to start $0; upgrade it\" >&2; exit 126";
+	bool known = shell_reads_sh(spec->interpreter) || slice_eq(spec->interpreter, slice_str("python3"));
+	struct slice *words = arena_alloc(arena, (SHELL_WORDS_MAX + 2) * sizeof(*words));
+	size_t count = known ? shell_words(spec->interpreter, words) : shell_words(slice_str("/bin/sh"), words);
+
+	words[count++] = slice_str("-c");
+	words[count++] = known ? spec->script : slice_str(sorry);
+	if (!known)
+		words[count++] = spec->interpreter;
+	spec->argv = (struct slice_list){ words, count };
+	spec->script = spec->interpreter = slice_make(NULL, 0);
+}
+
 /* titan's variables go first: of equal names in an environment the first one counts. */
-struct slice attempt_spec(struct core *core, const struct job *job, bool whole)
+struct slice attempt_spec(struct core *core, const struct job *job, bool whole, bool before)
 {
 	const struct job *loop = job->flags & JOB_LOOP || job->run->parent ? loop_around(core, job) : NULL;
 	struct arena *arena = &core->outbox->arena;
@@ -130,9 +149,11 @@ struct slice attempt_spec(struct core *core, const struct job *job, bool whole)
 	struct slice copy;
 
 	whole = whole && job_context(job);
-	if (!loop && !(job->flags & (JOB_PUSHED | JOB_TAKES)) && !whole)
+	if (!loop && !(job->flags & (JOB_PUSHED | JOB_TAKES)) && !whole && !before)
 		return job_spec_bytes(job);
 	job_spec_decode(core, job, &spec);
+	if (before && spec.interpreter.len > 0)
+		shell_before(&spec, arena);
 	env.n = 0;
 	env.at = arena_alloc(arena, (spec.env.n + spec.takes.n + 2) * sizeof(*env.at));
 	if (job->flags & JOB_PUSHED)
