@@ -131,9 +131,9 @@ mutants: all
 	@python3 $(top_srcdir)/tests/sim/mutants.py $(abs_top_srcdir) $(abs_top_builddir) --count $(COUNT) --seed $(SEED)
 
 # Numbers for people: nothing here passes or fails.
-# BENCH_FLAGS: -n JOBS, -s SECONDS, -o FILE for bench-compare OLD=FILE NEW=FILE.
+# BENCH_FLAGS: -n JOBS, -s SECONDS, -o FILE for bench-compare OLD=FILE NEW=FILE. BENCH_PARTS: some of the parts that bench.sh names.
 bench: all $(bench_programs)
-	@$(BASH_PROGRAM) $(top_srcdir)/tests/bench/bench.sh $(BENCH_FLAGS) .
+	@$(BASH_PROGRAM) $(top_srcdir)/tests/bench/bench.sh $(BENCH_FLAGS) . $(BENCH_PARTS)
 bench-compare:
 	@$(BASH_PROGRAM) $(top_srcdir)/tests/bench/bench-compare.sh $(OLD) $(NEW)
 
