@@ -57,6 +57,19 @@ kv del cluster:lead
 exits "cas with 0 makes a key" 0 kv cas cluster:lead 0 again
 ok "with a version above all before" test "$(version cluster:lead)" -gt $((seen + 1))
 
+exits "a dry run checks a change" 0 kv set -n cluster:lead other
+like "says that it isn't made" "$err" "dry run: this change would be made; nothing was changed"
+is "and makes none" "$(kv get cluster:lead)" again
+exits "it says why it couldn't be made" 8 kv add -n cluster:lead other
+is "it prints what it would return" "$(kv incr -n cluster:dry 5 2>/dev/null)" 5
+exits "and nothing is there" 4 kv get cluster:dry
+is "JSON says so" "$(titan --json kv set -n cluster:lead x | jq -c '[.dry_run, .revision]')" '[true,null]'
+is "of changes it says false" "$(titan --json kv set cluster:lead again | jq .dry_run)" false
+is "a transaction, too" "$(printf 'incr dry 2\nincr dry 3\n' | titan --json kv txn cluster: -n | jq -c 'map([.number, .dry_run])')" '[[2,true],[5,true]]'
+exits "and changes nothing" 4 kv get cluster:dry
+exits "values of an earlier time aren't kept" 2 kv --at 0s get cluster:lead
+like "so titan names the commands that show one" "$err" "titan kv has no option --at; .* earlier time are: status, ls, show, explain"
+
 is "incr begins at 0" "$(kv incr cluster:n)" 1
 is "adds" "$(kv incr cluster:n 41)" 42
 is "and takes" "$(kv incr -- cluster:n -50)" -8

@@ -153,6 +153,43 @@ TEST request_is_done_whole_or_not_at_all(void)
 	PASS();
 }
 
+TEST dry_run_is_answered_and_changes_nothing(void)
+{
+	struct rec_value_op ops[LIMIT_VALUE_OPS_MAX + 1] = {
+		{ .verb = VALUES_SET, .key = slice_str("a"), .value = slice_str("new") },
+		{ .verb = VALUES_INCR, .key = slice_str("n"), .by = 3 },
+		{ .verb = VALUES_DRY_RUN },
+	};
+	struct rig *rig = rig_new();
+	uint64_t before;
+
+	ASSERT(one(rig, VALUES_SET, "a", "old", 0) && one(rig, VALUES_INCR, "n", NULL, 4));
+	before = answer.revision;
+	ASSERT(ask(rig, ops, 3));
+	ASSERT(answer.rows.n == 2 && answer.rows.at[1].number == 7);
+	ASSERT_EQ(before, answer.revision);
+	ASSERT(has(rig, "a", "old") && has(rig, "n", "4"));
+	/* What would be refused is. */
+	ops[0].verb = VALUES_ADD;
+	ASSERT_FALSE(ask(rig, ops, 3));
+	ASSERT(rig_error_says(rig, ERR_CHANGED, "operation 1 of 2"));
+	/* It stands behind other operations, and doesn't count among the most. */
+	ASSERT_FALSE(ask(rig, &ops[2], 1));
+	ops[1] = ops[2];
+	ops[2] = ops[0];
+	ASSERT_FALSE(ask(rig, ops, 3));
+	for (size_t i = 0; i < LIMIT_VALUE_OPS_MAX; i++)
+		ops[i] = (struct rec_value_op){ .verb = VALUES_SET, .key = slice_make(&"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-"[i], 1) };
+	ops[LIMIT_VALUE_OPS_MAX] = (struct rec_value_op){ .verb = VALUES_DRY_RUN };
+	ASSERT(ask(rig, ops, LIMIT_VALUE_OPS_MAX + 1));
+	ASSERT_EQ(LIMIT_VALUE_OPS_MAX, answer.rows.n);
+	ASSERT(has(rig, "a", "old") && has(rig, "0", NULL));
+	ops[LIMIT_VALUE_OPS_MAX].verb = VALUES_GET;
+	ASSERT_FALSE(ask(rig, ops, LIMIT_VALUE_OPS_MAX + 1));
+	rig_free(rig);
+	PASS();
+}
+
 TEST repeated_request_is_done_once(void)
 {
 	struct rec_value_op op = { .verb = VALUES_INCR, .key = slice_str("n"), .by = 1 };
@@ -404,6 +441,7 @@ SUITE(values)
 	RUN_TEST(integers_count_and_refuse_the_rest);
 	RUN_TEST(sets_have_each_member_once);
 	RUN_TEST(request_is_done_whole_or_not_at_all);
+	RUN_TEST(dry_run_is_answered_and_changes_nothing);
 	RUN_TEST(repeated_request_is_done_once);
 	RUN_TEST(value_ends_over_a_restart);
 	RUN_TEST(limits_hold);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/ask/ask.h"
 #include "cli/commands/command.h"
+#include "cli/commands/dry_run.h"
 #include "cli/commands/kv.h"
 #include "cli/commands/object.h"
 #include "cli/session/options.h"
@@ -155,6 +156,7 @@ static const struct column change_columns[] = {
 	{ "key", "key", false },
 	{ "revision", "revision", true },
 	{ "number", "number", true },
+	{ "dry_run", NULL, false },
 };
 const struct table kv_change_table = TABLE_OF(change_columns);
 
@@ -245,17 +247,20 @@ static int change(struct cli *cli, const struct kv_place *place, struct rec_valu
 		return missing(cli, place);
 	if (!is_human(cli)) {
 		records_text(&records, kv_address(&cli->arena, place, place->key));
-		number_cell(&records, valued.rows.at[0].version);
+		/* A dry run's change would have the next revision, which is somebody else's by then. */
+		number_cell(&records, valued.rows.at[0].version > valued.revision ? 0 : valued.rows.at[0].version);
 		if (tells || needs)
 			records_number(&records, (uint64_t)valued.rows.at[0].number);
 		else
 			records_none(&records);
+		records_bool(&records, dry_run_wanted(cli));
 		records_print_one(&records, &cli->out, &out);
 	} else if (tells) {
 		buf_addf(&out, "%" PRId64 "\n", valued.rows.at[0].number);
 	}
 	cli_print(cli, &out);
 	buf_free(&out);
+	kv_dry_tell(cli, (op.verb != VALUES_SADD && op.verb != VALUES_SREM) || valued.rows.at[0].number != 0);
 	return 0;
 }
 

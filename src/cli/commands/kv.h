@@ -26,9 +26,11 @@ struct slice kv_address(struct arena *arena, const struct kv_place *place, struc
 enum err kv_read_value(struct cli *cli, size_t at, struct slice *ret);
 /*
  * Send a request and wait for the answer. A change gets a request key; if the connection is lost it is sent again, and is
- * done once.
+ * done once. With --dry-run a change is only checked.
  */
-enum err kv_call(struct cli *cli, const struct kv_place *place, struct rec_value_op *ops, size_t count, struct msg_valued *ret);
+enum err kv_call(struct cli *cli, const struct kv_place *place, const struct rec_value_op *ops, size_t count, struct msg_valued *ret);
+bool kv_changes(const struct rec_value_op *ops, size_t count);   /* does any of the operations change something? */
+void kv_dry_tell(struct cli *cli, bool changes);         /* with --dry-run: tell a person that nothing was changed */
 /* Two cells: the value as text, and in base64 if it is no text. */
 void kv_value_cells(struct records *records, struct slice value, bool there);
 const char *kv_kind_word(uint64_t kind);

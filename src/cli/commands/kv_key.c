@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What all of titan kv uses: reading keys and values, requests that are sent again, and cells for bytes. */
+#include "cli/commands/dry_run.h"
 #include "cli/commands/kv.h"
 
 #include <inttypes.h>
@@ -115,7 +116,7 @@ enum err kv_read_value(struct cli *cli, size_t at, struct slice *ret)
 	return err;
 }
 
-static bool changes(const struct rec_value_op *ops, size_t count)
+bool kv_changes(const struct rec_value_op *ops, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (ops[i].verb != VALUES_GET && ops[i].verb != VALUES_CHECK && ops[i].verb != VALUES_LIST && ops[i].verb != VALUES_MEMBERS)
@@ -123,13 +124,17 @@ static bool changes(const struct rec_value_op *ops, size_t count)
 	return false;
 }
 
-enum err kv_call(struct cli *cli, const struct kv_place *place, struct rec_value_op *ops, size_t count, struct msg_valued *ret)
+enum err kv_call(struct cli *cli, const struct kv_place *place, const struct rec_value_op *given, size_t count, struct msg_valued *ret)
 {
+	struct rec_value_op *ops = arena_alloc(&cli->arena, (count + 1) * sizeof(*ops));
 	struct msg_values msg = { .space = place->space, .run = place->run, .definition = place->definition, .ops = { ops, count } };
 	uint8_t request[REQUEST_SIZE];
 	enum err err = cli_connect(cli);
 
-	if (changes(ops, count)) {
+	memcpy(ops, given, count * sizeof(*ops));
+	if (dry_run_wanted(cli) && kv_changes(ops, count)) {
+		ops[msg.ops.n++] = (struct rec_value_op){ .verb = VALUES_DRY_RUN, .key = ops[0].key };
+	} else if (kv_changes(ops, count)) {
 		rand_system(request, sizeof(request));
 		msg.request = slice_make(request, sizeof(request));
 	}
@@ -141,6 +146,12 @@ enum err kv_call(struct cli *cli, const struct kv_place *place, struct rec_value
 		err = cli_reconnect(cli, RECONNECT_MS);
 	}
 	return err;
+}
+
+void kv_dry_tell(struct cli *cli, bool changes)
+{
+	if (dry_run_wanted(cli) && cli->out.style == STYLE_HUMAN)
+		cli_note(cli, changes ? "dry run: this change would be made; nothing was changed" : "dry run: nothing would change");
 }
 
 /* ---- cells ---- */

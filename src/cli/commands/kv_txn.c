@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/ask/ask.h"
+#include "cli/commands/dry_run.h"
 #include "cli/commands/kv.h"
 #include "cli/graph/load.h"
 #include "cli/session/options.h"
@@ -21,6 +22,7 @@ static const struct column txn_columns[] = {
 	{ "number", "NUMBER", true },
 	{ "value", "VALUE", false },
 	{ "base64", NULL, false },
+	{ "dry_run", NULL, false },
 };
 const struct table kv_txn_table = TABLE_OF(txn_columns);
 
@@ -173,12 +175,13 @@ static void add_rows(struct cli *cli, struct records *records, const struct kv_p
 
 		records_text(records, kv_address(&cli->arena, place, row->key));
 		records_text(records, slice_str(kv_kind_word(row->kind)));
-		if (row->version > 0)
+		if (row->version > 0 && row->version <= valued->revision)
 			records_number(records, row->version);
 		else
 			records_none(records);
 		records_number(records, (uint64_t)row->number);
 		kv_value_cells(records, row->value, row->value.len > 0 && row->kind != VALUE_SET);
+		records_bool(records, dry_run_wanted(cli));
 	}
 }
 
@@ -212,5 +215,6 @@ int kv_txn(struct cli *cli)
 	records_print(&records, &cli->out, &out);
 	cli_print(cli, &out);
 	buf_free(&out);
+	kv_dry_tell(cli, kv_changes(ops, count));
 	return 0;
 }

@@ -52,6 +52,26 @@ static enum err see_help(const struct parser *parser, struct error *error)
 	return error_next(error, "titan --help");
 }
 
+/* The commands that have an option of this name, with commas. */
+static void commands_with(const char *word, struct buf *out)
+{
+	for (int id = 1; id < COMMAND_COUNT; id++)
+		for (const struct option_info *option = command_table[id].options; option->id != OPT_none; option++)
+			if (strcmp(option->word, word) == 0)
+				buf_addf(out, "%s%s", out->len > 0 ? ", " : "", command_table[id].verb);
+}
+
+static enum err no_earlier_time(const struct parser *parser, struct error *error)
+{
+	struct buf commands = { 0 };
+
+	commands_with("at", &commands);
+	error_set(error, ERR_USAGE, "titan %s has no option --at; the commands that show an earlier time are: %.*s",
+		  parser->result.command->verb, (int)commands.len, (const char *)commands.data);
+	buf_free(&commands);
+	return see_help(parser, error);
+}
+
 static enum err unknown_word(const struct parser *parser, const char *word, size_t len, struct error *error)
 {
 	const char *words[WORDS_MAX];
@@ -60,6 +80,8 @@ static enum err unknown_word(const struct parser *parser, const char *word, size
 	size_t count = 0;
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)(len < 60 ? len : 60), word);
+	if (parser->result.command && strcmp(copy, "at") == 0)
+		return no_earlier_time(parser, error);
 	for (const struct option_info *option = command_options(parser); option->id != OPT_none; option++)
 		words[count++] = option->word;
 	for (const struct option_info *option = global_options; option->id != OPT_none; option++)

@@ -74,7 +74,7 @@ static bool owner_may(const struct core *core, struct slice owner, uint64_t spac
 
 static bool changes(uint64_t verb)
 {
-	return verb != VALUES_GET && verb != VALUES_CHECK && verb != VALUES_LIST && verb != VALUES_MEMBERS;
+	return verb != VALUES_GET && verb != VALUES_CHECK && verb != VALUES_LIST && verb != VALUES_MEMBERS && verb != VALUES_DRY_RUN;
 }
 
 static enum err job_allowed(struct core *core, const struct core_input *input, const struct job *job, const struct asked *asked, bool writes,

@@ -80,9 +80,15 @@ static enum err members_list(struct core *core, const struct value_space *space,
 	return ERR_NONE;
 }
 
+/* Does the request end with the operation that keeps the others from changing anything? */
+static bool is_dry(const struct msg_values *msg)
+{
+	return msg->ops.n > 1 && msg->ops.at[msg->ops.n - 1].verb == VALUES_DRY_RUN;
+}
+
 static enum err ask_check(const struct msg_values *msg, struct error *error)
 {
-	if (msg->ops.n == 0 || msg->ops.n > LIMIT_VALUE_OPS_MAX)
+	if (msg->ops.n == 0 || msg->ops.n > (size_t)LIMIT_VALUE_OPS_MAX + is_dry(msg))
 		return error_set(error, ERR_TOO_LARGE, "a request about values must have 1 to %d operations; this one has %zu", LIMIT_VALUE_OPS_MAX, msg->ops.n);
 	if (msg->request.len != 0 && msg->request.len != 16)
 		return error_set(error, ERR_INVALID, "a request key must have 16 bytes");
@@ -98,11 +104,11 @@ static enum err ops_do(struct core *core, const struct core_input *input, struct
 {
 	const struct msg_values *msg = &input->values.msg;
 	uint64_t read = 0;
-	struct value_change change = { .core = core, .space = space, .revision = core->revision + 1, .op_count = msg->ops.n };
+	struct value_change change = { .core = core, .space = space, .revision = core->revision + 1, .op_count = msg->ops.n - is_dry(msg) };
 	enum err err = ERR_NONE;
 
 	ret->rows.at = arena_alloc(&core->outbox->arena, msg->ops.n * sizeof(*ret->rows.at));
-	for (; change.at < msg->ops.n && err == ERR_NONE; change.at++) {
+	for (; change.at < change.op_count && err == ERR_NONE; change.at++) {
 		err = change_do(&change, &msg->ops.at[change.at], &ret->rows.at[ret->rows.n], error);
 		read += err == ERR_NONE ? ret->rows.at[ret->rows.n++].value.len : 0;
 		if (read > LIMIT_VALUE_REQUEST_MAX)
@@ -110,6 +116,8 @@ static enum err ops_do(struct core *core, const struct core_input *input, struct
 	}
 	if (err == ERR_NONE)
 		err = change_fits(&change, error);
+	if (is_dry(msg))
+		change.changed = 0;
 	if ((err == ERR_NONE || PLANTED(value_half_of_a_request)) && change.changed > 0) {
 		change.space = space_make(core, run, definition, owner);
 		change_write(&change);
