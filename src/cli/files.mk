@@ -4,6 +4,8 @@
 cli_sources = \
 	src/cli/ask/ask.c \
 	src/cli/ask/ask.h \
+	src/cli/ask/complete_internal.h \
+	src/cli/ask/complete_keys.c \
 	src/cli/ask/complete_names.c \
 	src/cli/ask/complete_names.h \
 	src/cli/ask/logmerge.c \

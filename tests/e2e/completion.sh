@@ -51,6 +51,14 @@ is 'schedules to fire' "$(words schedule fire '')" 'nightly '
 mkdir -m 700 "$TITAN_STATE/other"
 like 'clusters' "$(words -C '')" '(^| )other '
 is "another cluster's runs, without a master" "$(words -C other cancel '')" ''
+for key in zebra/1 zebra/2 'a$(b)'; do titan kv set "cluster:$key" x; done
+titan kv set "run/$live:step" x
+is 'namespaces of values' "$(words kv get '')" 'cluster: def/ run/ '
+is 'keys behind their namespace' "$(words kv get cluster:z)" 'cluster:zebra/1 cluster:zebra/2 '
+is 'none that a shell would run' "$(words kv get cluster:a)" ''
+is 'namespaces of live runs' "$(words kv set "run/$live")" "run/$live: "
+is 'keys of a run' "$(words kv watch "run/$live:")" "run/$live:step "
+is 'namespaces of definitions' "$(words kv ls def/qu)" 'def/quick: '
 exits 'a shell without completion' 2 titan completion tcsh
 like 'is told the three that have one' "$err" 'choose bash, zsh or fish'
 
@@ -74,6 +82,10 @@ keys C-u 'titan token rm a' Tab
 ok 'and a token' until_true 20 sees 'titan token rm anna ?$'
 keys C-u 'titan schedule fi' Tab
 ok 'and a word of an object' until_true 20 sees 'titan schedule fire ?$'
+keys C-u 'titan kv get clu' Tab
+ok 'and a namespace, without a blank behind it' until_true 20 sees 'titan kv get cluster:$'
+keys 'ze' Tab 2 Tab
+ok 'and a key behind its colon' until_true 20 sees 'titan kv get cluster:zebra/2 ?$'
 touch "$test_dir/my pipeline.yaml"
 keys C-u 'titan run my' Tab
 ok 'and a file with a blank' until_true 20 sees 'titan run my\\ pipeline.yaml ?$'
@@ -98,6 +110,8 @@ if shell_has zsh; then
 	ok 'and a job' until_true 20 sees "titan logs $live/slow ?$"
 	keys C-u 'titan approve ' Tab
 	ok 'and a gate' until_true 20 sees "titan approve $gate/qa ?$"
+	keys C-u 'titan kv get cluster:ze' Tab 2 Tab
+	ok 'and a key' until_true 20 sees 'titan kv get cluster:zebra/2 ?$'
 	keys C-u 'titan cluster rm p' Tab
 	ok 'and a cluster' until_true 20 sees 'titan cluster rm prod ?$'
 	keys C-u exit Enter
@@ -116,6 +130,7 @@ if shell_has fish; then
 	is 'and a gate' "$(fish_words 'titan approve ')" "$gate/qa "
 	is 'and a schedule' "$(fish_words 'titan schedule rm ')" 'nightly '
 	is 'and a worker' "$(fish_words 'titan drain lo')" 'local '
+	is 'and keys' "$(fish_words 'titan kv get cluster:ze')" 'cluster:zebra/1 cluster:zebra/2 '
 	is 'and an option' "$(fish_words 'titan cancel --wai')" '--wait '
 	touch "$test_dir/pipeline.yaml"
 	is 'and a file' "$(fish_words 'titan run pipel')" 'pipeline.yaml '

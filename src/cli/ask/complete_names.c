@@ -9,34 +9,21 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/ask/ask.h"
+#include "cli/ask/complete_internal.h"
 #include "cli/session/clusters.h"
 #include "proto/limits.h"
 #include "proto/message.h"
 #include "proto/states.h"
 
-#define NAMES_MAX 200                    /* most words offered: a person reads no more */
 #define PAGES_MAX 64
 
-struct naming {
-	const struct complete_source *source;
-	struct completion *completion;
-	struct arena arena;
-	struct error error;
-	int64_t until_ns;
-	size_t count;
-};
-
-/*
- * Offer a name, with its run before it if run is given, if it begins with the typed text. Names come from outside, so
- * they are checked.
- */
-static void offer(struct naming *naming, const char *run, struct slice name, const char *help)
+void naming_offer(struct naming *naming, const char *front, struct slice name, const char *help)
 {
 	struct completion *completion = naming->completion;
 	struct buf word = { 0 }, shown = { 0 };
 	size_t begun = strlen(completion->begun);
 
-	buf_addf(&word, "%s%.*s", run, (int)name.len, (const char *)name.data);
+	buf_addf(&word, "%s%.*s", front, (int)name.len, (const char *)name.data);
 	text_escape(&shown, buf_slice(&word), TEXT_KEEP_NONE);
 	if (naming->count < NAMES_MAX && shown.len == word.len && word.len >= begun && memcmp(word.data, completion->begun, begun) == 0) {
 		buf_addf(&completion->words, "%.*s", (int)completion->front_len, completion->front);
@@ -52,8 +39,8 @@ static void offer(struct naming *naming, const char *run, struct slice name, con
 	buf_free(&shown);
 }
 
-/* Is this frame the answer to the query? ret_err: whether the answer is an error. */
-static bool answers(struct naming *naming, const struct incoming *frame, uint64_t id, struct msg_snapshot *ret, enum err *ret_err)
+/* Is this frame the answer to the request? ret_err: whether the answer is an error. */
+static bool answers(struct naming *naming, const struct incoming *frame, uint64_t id, enum opcode op, void *ret, enum err *ret_err)
 {
 	struct slice body = arena_copy(&naming->arena, frame->body);
 	struct msg_error refusal;
@@ -62,32 +49,34 @@ static bool answers(struct naming *naming, const struct incoming *frame, uint64_
 		*ret_err = ERR_NOT_FOUND;
 		return refusal.id == id || refusal.id == 0;
 	}
-	if (frame->op != OP_SNAPSHOT)
+	if (frame->op != op)
 		return false;
-	*ret_err = message_decode(OP_SNAPSHOT, body, &naming->arena, ret, &naming->error);
-	if (*ret_err != ERR_NONE || ret->id == id)
-		return true;
-	*ret = (struct msg_snapshot){ 0 };
-	return false;
+	*ret_err = message_decode(op, body, &naming->arena, ret, &naming->error);
+	/* Answers begin with the id of their request. */
+	return *ret_err != ERR_NONE || *(const uint64_t *)ret == id;
 }
 
-static enum err ask(struct naming *naming, struct msg_query query, struct msg_snapshot *ret)
+enum err naming_call(struct naming *naming, enum opcode op, const void *request, uint64_t id, enum opcode answer, void *ret)
 {
 	struct incoming frame;
-	enum err err;
+	enum err err = client_send(naming->source->client, op, request, &naming->error);
 
-	query.id = client_next_id(naming->source->client);
-	err = client_send(naming->source->client, OP_QUERY, &query, &naming->error);
 	while (err == ERR_NONE) {
 		int64_t left_ms = (naming->until_ns - clock_mono_ns()) / NS_PER_MS;
 
 		err = left_ms <= 0 ? ERR_TIMEOUT : client_receive(naming->source->client, (int)left_ms, &frame, &naming->error);
-		if (err == ERR_NONE && answers(naming, &frame, query.id, ret, &err))
+		if (err == ERR_NONE && answers(naming, &frame, id, answer, ret, &err))
 			return err;
 		if (err == ERR_NONE && naming->source->frame_cb)
 			naming->source->frame_cb(naming->source->owner, &frame);
 	}
 	return err;
+}
+
+enum err naming_ask(struct naming *naming, struct msg_query query, struct msg_snapshot *ret)
+{
+	query.id = client_next_id(naming->source->client);
+	return naming_call(naming, OP_QUERY, &query, query.id, OP_SNAPSHOT, ret);
 }
 
 static void offer_run(struct naming *naming, const struct rec_run_row *run)
@@ -97,7 +86,7 @@ static void offer_run(struct naming *naming, const struct rec_run_row *run)
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)run->run);
 	snprintf(help, sizeof(help), "%.*s, %s", (int)run->name.len, (const char *)run->name.data,
 		 run->state < RUN_STATE_COUNT ? run_state_name((enum run_state)run->state) : "?");
-	offer(naming, "", slice_str(number), help);
+	naming_offer(naming, "", slice_str(number), help);
 }
 
 static bool run_fits(const struct rec_run_row *run, enum complete_of of)
@@ -112,7 +101,7 @@ static void offer_state(struct naming *naming, int state)
 	for (int before = 0; before < state; before++)
 		if (strcmp(state_table[before].word, state_table[state].word) == 0)
 			return;
-	offer(naming, "", slice_str(state_table[state].word), "jobs in this state");
+	naming_offer(naming, "", slice_str(state_table[state].word), "jobs in this state");
 }
 
 /* Offer runs: live ones by what their names begin with; of ended ones the newest that fit into one answer. */
@@ -124,12 +113,12 @@ static enum err add_runs(struct naming *naming, enum complete_of of)
 
 	if (of == COMPLETE_LIVE_RUNS)
 		query.job = slice_str(naming->completion->begun);
-	err = ask(naming, query, &answer);
+	err = naming_ask(naming, query, &answer);
 	for (size_t i = 0; err == ERR_NONE && i < answer.runs.n; i++)
 		if (run_fits(&answer.runs.at[i], of))
 			offer_run(naming, &answer.runs.at[i]);
 	if (of != COMPLETE_LIVE_RUNS)
-		offer(naming, "", slice_str("last"), "the newest run");
+		naming_offer(naming, "", slice_str("last"), "the newest run");
 	/*
 	 * The word of a state names all jobs in it. Offer such words once a letter is typed: else they would hide the numbers
 	 * of runs.
@@ -139,8 +128,7 @@ static enum err add_runs(struct naming *naming, enum complete_of of)
 	return err;
 }
 
-/* Find the number of the run in RUN/JOB. */
-static enum err find_run(struct naming *naming, struct slice word, uint64_t *ret_run)
+enum err naming_find_run(struct naming *naming, struct slice word, uint64_t *ret_run)
 {
 	struct msg_snapshot answer = { 0 };
 	enum err err;
@@ -149,7 +137,7 @@ static enum err find_run(struct naming *naming, struct slice word, uint64_t *ret
 		return ERR_NONE;
 	if (!slice_eq(word, slice_str("last")))
 		return ERR_NOT_FOUND;
-	err = ask(naming, (struct msg_query){ .what = QUERY_RUNS, .limit = 1 }, &answer);
+	err = naming_ask(naming, (struct msg_query){ .what = QUERY_RUNS, .limit = 1 }, &answer);
 	if (err == ERR_NONE && answer.runs.n == 0)
 		return ERR_NOT_FOUND;
 	*ret_run = err == ERR_NONE ? answer.runs.at[0].run : 0;
@@ -162,10 +150,10 @@ static enum err add_jobs(struct naming *naming, struct slice run, const char *fr
 	struct msg_query query = { .what = QUERY_NAMES, .job = slice_str(begun), .limit = NAMES_MAX };
 	struct msg_snapshot answer = { 0 };
 	struct slice last = { 0 };
-	enum err err = find_run(naming, run, &query.run);
+	enum err err = naming_find_run(naming, run, &query.run);
 
 	for (int page = 0; err == ERR_NONE && page < PAGES_MAX && naming->count < NAMES_MAX; page++) {
-		err = ask(naming, query, &answer);
+		err = naming_ask(naming, query, &answer);
 		if (err == ERR_NOT_FOUND && query.what == QUERY_NAMES) {
 			/* The run has left memory: ask the store for all its jobs, page by page. */
 			query = (struct msg_query){ .what = QUERY_JOBS, .run = query.run };
@@ -178,7 +166,7 @@ static enum err add_jobs(struct naming *naming, struct slice run, const char *fr
 
 			/* A large fan-out would be offered once for each page. */
 			if (!slice_eq(job->name, last))
-				offer(naming, front, job->name, job->state < STATE_COUNT ? state_table[job->state].name : "");
+				naming_offer(naming, front, job->name, job->state < STATE_COUNT ? state_table[job->state].name : "");
 			last = job->name;
 		}
 		query.cursor = answer.cursor;
@@ -204,7 +192,7 @@ static void offer_address(struct naming *naming, uint64_t run, struct slice job,
 
 	snprintf(front, sizeof(front), "%llu/", (unsigned long long)run);
 	snprintf(help, sizeof(help), "%.*s", (int)about.len, (const char *)about.data);
-	offer(naming, front, job, help);
+	naming_offer(naming, front, job, help);
 }
 
 /* Offer a token by its name, and also by its id once a dot is typed, as ids have one. */
@@ -213,9 +201,9 @@ static void offer_token(struct naming *naming, const struct rec_token_row *token
 	char help[LIMIT_TOKEN_ID_MAX + 1];
 
 	snprintf(help, sizeof(help), "%.*s", (int)token->id.len, (const char *)token->id.data);
-	offer(naming, "", token->name, help);
+	naming_offer(naming, "", token->name, help);
 	if (strchr(naming->completion->begun, '.'))
-		offer(naming, "", token->id, "");
+		naming_offer(naming, "", token->id, "");
 }
 
 /* Offer the rows of a list that is short enough to be read whole. */
@@ -226,7 +214,7 @@ static enum err add_rows(struct naming *naming, enum query_what what)
 	enum err err = ERR_NONE;
 
 	for (int page = 0; err == ERR_NONE && page < PAGES_MAX && (page == 0 || query.cursor != 0); page++) {
-		err = ask(naming, query, &answer);
+		err = naming_ask(naming, query, &answer);
 		if (err != ERR_NONE)
 			break;
 		for (size_t i = 0; i < answer.jobs.n; i++)
@@ -234,19 +222,19 @@ static enum err add_rows(struct naming *naming, enum query_what what)
 		for (size_t i = 0; i < answer.dead.n; i++)
 			offer_address(naming, answer.dead.at[i].run, answer.dead.at[i].name, answer.dead.at[i].run_name);
 		for (size_t i = 0; i < answer.workers.n; i++)
-			offer(naming, "", answer.workers.at[i].name, "");
+			naming_offer(naming, "", answer.workers.at[i].name, "");
 		for (size_t i = 0; i < answer.pools.n; i++)
-			offer(naming, "", answer.pools.at[i].name, "");
+			naming_offer(naming, "", answer.pools.at[i].name, "");
 		for (size_t i = 0; i < answer.topics.n; i++)
-			offer(naming, "", answer.topics.at[i].topic, "");
+			naming_offer(naming, "", answer.topics.at[i].topic, "");
 		for (size_t i = 0; i < answer.schedules.n; i++)
-			offer(naming, "", answer.schedules.at[i].name, "");
+			naming_offer(naming, "", answer.schedules.at[i].name, "");
 		for (size_t i = 0; i < answer.locks.n; i++)
-			offer(naming, "", answer.locks.at[i].name, "");
+			naming_offer(naming, "", answer.locks.at[i].name, "");
 		for (size_t i = 0; i < answer.groups.n; i++)
-			offer(naming, "", answer.groups.at[i].name, "");
+			naming_offer(naming, "", answer.groups.at[i].name, "");
 		for (size_t i = 0; i < answer.tenants.n; i++)
-			offer(naming, "", answer.tenants.at[i].name, "");
+			naming_offer(naming, "", answer.tenants.at[i].name, "");
 		for (size_t i = 0; i < answer.tokens.n; i++)
 			offer_token(naming, &answer.tokens.at[i]);
 		query.cursor = answer.cursor;
@@ -269,7 +257,7 @@ static void add_clusters(struct naming *naming)
 	directory = opendir(parent);
 	for (struct dirent *entry; directory && (entry = readdir(directory));)
 		if (entry->d_type == DT_DIR && text_is_name(slice_str(entry->d_name)))
-			offer(naming, "", slice_str(entry->d_name), "");
+			naming_offer(naming, "", slice_str(entry->d_name), "");
 	if (directory)
 		closedir(directory);
 }
@@ -282,7 +270,7 @@ static enum err add_remotes(struct naming *naming)
 	enum err err = clusters_list(&naming->arena, &names, &count, &naming->error);
 
 	for (size_t i = 0; err == ERR_NONE && i < count; i++)
-		offer(naming, "", slice_str(names[i]), "on another machine");
+		naming_offer(naming, "", slice_str(names[i]), "on another machine");
 	return err;
 }
 
@@ -316,6 +304,8 @@ static enum err add(struct naming *naming)
 		if (completion->about == NULL)
 			return ERR_NONE;
 		return add_jobs(naming, slice_make(completion->about, strcspn(completion->about, "/")), "", completion->begun);
+	case COMPLETE_KEYS:
+		return naming_add_keys(naming);
 	case COMPLETE_RUNS:
 	case COMPLETE_LIVE_RUNS:
 	case COMPLETE_FAILED_RUNS:

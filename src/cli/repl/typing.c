@@ -134,7 +134,7 @@ static char **complete_cb(const char *text, int start, int end)
 	rl_attempted_completion_over = 1;
 	rl_sort_completion_matches = 0;
 	matches = rl_completion_matches(text, next_word);
-	if (matches && matches[0] && !matches[1] && matches[0][0] && strchr("[/=", matches[0][strlen(matches[0]) - 1]))
+	if (matches && matches[0] && !matches[1] && matches[0][0] && strchr("[/=:", matches[0][strlen(matches[0]) - 1]))
 		rl_completion_suppress_append = 1;       /* the word is only a prefix: add no space after it */
 	return matches;
 }

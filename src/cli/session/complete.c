@@ -19,17 +19,30 @@ static const char bash_script[] =
 	"# bash completion of titan: asks titan for the words\n"
 	"\n"
 	"_titan() {\n"
-	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} line\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} line front= i\n"
+	"\tlocal -a typed=()\n"
 	"\tCOMPREPLY=()\n"
-	"\t[[ $cur != = ]] || cur=\n"
+	"\t# bash splits words at colons, and inserts only what is behind the last one\n"
+	"\tfor ((i = 1; i <= COMP_CWORD; i++)); do\n"
+	"\t\tif ((${#typed[@]} > 1)) && [[ ${COMP_WORDS[i]} == : || ${COMP_WORDS[i - 1]} == : ]]; then\n"
+	"\t\t\ttyped[-1]+=${COMP_WORDS[i]}\n"
+	"\t\telse\n"
+	"\t\t\ttyped+=(\"${COMP_WORDS[i]}\")\n"
+	"\t\tfi\n"
+	"\tdone\n"
+	"\t[[ $COMP_WORDBREAKS != *:* ]] || front=${typed[-1]%\"${typed[-1]##*:}\"}\n"
+	"\t[[ $cur != [=:] ]] || cur=\n"
 	"\twhile IFS= read -r line; do\n"
 	"\t\tcase $line in\n"
 	"\t\t:files) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
 	"\t\t:directories) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
-	"\t\t*) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
+	"\t\t*)\n"
+	"\t\t\tline=${line%%$'\\t'*}\n"
+	"\t\t\tCOMPREPLY+=(\"${line#\"$front\"}\")\n"
+	"\t\t\t;;\n"
 	"\t\tesac\n"
-	"\tdone < <(titan completion words -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
-	"\tif [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/[] ]]; then\n"
+	"\tdone < <(titan completion words -- \"${typed[@]}\" 2>/dev/null)\n"
+	"\tif [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/[:] ]]; then\n"
 	"\t\tcompopt -o nospace\n"
 	"\tfi\n"
 	"}\n"
@@ -47,7 +60,7 @@ static const char zsh_script[] =
 	"\t\tcase $line in\n"
 	"\t\t:files) compset -P '-*='; _files; return ;;\n"
 	"\t\t:directories) compset -P '-*='; _files -/; return ;;\n"
-	"\t\t*[/\\[]) open+=(\"$line\") ;;\n"
+	"\t\t*[/\\[:]) open+=(\"$line\") ;;\n"
 	"\t\t*)\n"
 	"\t\t\tplain+=(\"${line%%$'\\t'*}\")\n"
 	"\t\t\tshown+=(\"${line/$'\\t'/  -- }\")\n"
@@ -180,7 +193,7 @@ static const struct {
 	{ COMMAND_retry, COMPLETE_FAILED_RUNS }, { COMMAND_approve, COMPLETE_GATES }, { COMMAND_reject, COMPLETE_GATES },
 	{ COMMAND_pushback, COMPLETE_GATES }, { COMMAND_dlq, COMPLETE_DEAD }, { COMMAND_schedule, COMPLETE_SCHEDULES },
 	{ COMMAND_token, COMPLETE_TOKENS }, { COMMAND_cluster, COMPLETE_REMOTES },
-	{ COMMAND_lock, COMPLETE_LOCKS }, { COMMAND_group, COMPLETE_GROUPS }, { COMMAND_tenant, COMPLETE_TENANTS },
+	{ COMMAND_kv, COMPLETE_KEYS }, { COMMAND_lock, COMPLETE_LOCKS }, { COMMAND_group, COMPLETE_GROUPS }, { COMMAND_tenant, COMPLETE_TENANTS },
 };
 
 static bool has_word(const char *text, const char *word)
@@ -213,7 +226,7 @@ static enum complete_of argument_means(const struct option_info *option)
 /* What a placeholder of the command's pattern stands for, such as RUN or NAME. */
 static enum complete_of command_means(const struct command_info *command, const char *word)
 {
-	bool names = has_word(word, "RUN") || has_word(word, "NAME") || has_word(word, "TOKEN");
+	bool names = has_word(word, "RUN") || (command->id == COMMAND_kv && (has_word(word, "KEY") || has_word(word, "PREFIX") || has_word(word, "NAMESPACE"))) || has_word(word, "NAME") || has_word(word, "TOKEN");
 
 	for (size_t i = 0; names && i < sizeof(known_commands) / sizeof(known_commands[0]); i++)
 		if (known_commands[i].command == command->id)
