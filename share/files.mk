@@ -148,4 +148,5 @@ decision_files = \
 	share/doc/decisions/0063-values-are-in-memory-and-revisions-count-changes.md \
 	share/doc/decisions/0064-a-job-may-do-with-values-what-its-owner-may.md \
 	share/doc/decisions/0065-values-are-variables-of-the-script.md \
-	share/doc/decisions/0066-outputs-are-kept-in-the-row-of-their-job.md
+	share/doc/decisions/0066-outputs-are-kept-in-the-row-of-their-job.md \
+	share/doc/decisions/0072-values-of-ended-runs-stay-in-memory.md
