@@ -46,6 +46,12 @@ static void go_back(struct app *app)
 		*(app->view == VIEW_DAG ? &app->dag.failures_only : &app->runs_failures_only) = false;
 		return;
 	}
+	if (app->view == VIEW_DAG && app->above_count > 0) {
+		app->above_count--;
+		app->return_run = app->run = app->pinned_run = app->above[app->above_count].run;
+		app->return_job = app->above[app->above_count].job;
+		return;
+	}
 	if (app->back_count > 0)
 		app->view = app->back[--app->back_count];
 	else
@@ -111,6 +117,7 @@ static void find_key(struct app *app, uint32_t key)
 	if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C')) {
 		app->overlay = OVERLAY_NONE;
 		app->find_len = 0;
+		log_search_free(&app->log.search);
 	} else if (key == TUI_KEY_ENTER) {
 		app->overlay = OVERLAY_NONE;
 		if (app->find_len > 0)
@@ -266,9 +273,22 @@ static void freeze(struct app *app, int64_t now_ms)
 		send_look(app, app->model.graph.run);
 }
 
+/* Show the graph of a job's sub-run; Esc goes back to the job. */
+static void open_sub_run(struct app *app, uint32_t job)
+{
+	size_t most = sizeof app->above / sizeof app->above[0];
+
+	if (app->above_count == most)
+		memmove(app->above, app->above + 1, --app->above_count * sizeof app->above[0]);
+	app->above[app->above_count].run = app->model.graph.run;
+	app->above[app->above_count++].job = job;
+	app->run = app->pinned_run = app->model.graph.jobs[job].more->child;
+}
+
 static void open_selected(struct app *app, bool log)
 {
 	const struct dag_row *row = dag_selected(app);
+	const struct tui_job *job;
 
 	if (!row)
 		return;
@@ -279,7 +299,13 @@ static void open_selected(struct app *app, bool log)
 			dag_fold(app);
 		return;
 	}
-	log_open(app, row->job);
+	job = &app->model.graph.jobs[row->job];
+	if (!job->more || job->more->child == 0)
+		log_open(app, row->job);
+	else if (log)
+		app_notice(app, false, "the output is that of the jobs in sub-run #%" PRIu64 ": Enter opens it", job->more->child);
+	else
+		open_sub_run(app, row->job);
 }
 
 static void move(struct app *app, enum action action)
@@ -384,6 +410,8 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_RUNS:
 	case ACTION_DAG:
 	case ACTION_WORKERS:
+		if (app->view != VIEW_DAG)
+			app->above_count = 0;
 		app_go(app, views[action]);
 		break;
 	case ACTION_BACK:

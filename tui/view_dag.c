@@ -139,7 +139,10 @@ static void choose(struct dag_view *dag, size_t at)
 	dag->member = dag->rows[at].kind == ROW_MEMBER;
 }
 
-/* A graph opens at the first job that failed, or else at the first gate that waits for people. */
+/*
+ * A graph opens at the first job that failed, or else at the first gate that waits for people; after a return from a
+ * sub-run at the job to which that belongs.
+ */
 static void choose_urgent(struct app *app)
 {
 	struct dag_view *dag = &app->dag;
@@ -147,6 +150,11 @@ static void choose_urgent(struct app *app)
 	size_t gate = dag->count;
 
 	dag->chosen = true;
+	if (app->return_run == graph->run && app->return_job < dag->fold.job_count) {
+		dag->job = app->return_job;
+		app->return_run = 0;
+		return;
+	}
 	for (size_t i = 0; i < dag->count; i++) {
 		const struct dag_row *row = &dag->rows[i];
 		bool group = row->kind == ROW_NODE && dag->fold.nodes[row->node].folded;

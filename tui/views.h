@@ -175,6 +175,10 @@ struct app {
 	uint64_t run;                    /* the selected run; 0: none yet */
 	uint64_t wanted_run;             /* the run asked for on the command line, until it is selected */
 	uint64_t pinned_run;             /* run that stays selected although the list doesn't have it */
+	struct { uint64_t run; uint32_t job; } above[8];  /* from which jobs sub-runs were opened, the outermost first */
+	size_t above_count;
+	uint64_t return_run;             /* a run to which the view went back from a sub-run, and the job to select there */
+	uint32_t return_job;
 	size_t runs_top;
 	int runs_page;
 	bool runs_failures_only;

@@ -129,6 +129,33 @@ TEST running_job_shows_pass_sub_run_and_deadline(void)
 	PASS();
 }
 
+TEST sub_run_opens_and_esc_goes_back_to_its_job(void)
+{
+	struct rec_job_row row = publish(STATE_RUNNING), inner[1];
+	struct msg_snapshot graph = { .turn = 9, .jobs = { inner, 1 } };
+
+	row.child = 4130;
+	row.child_jobs = 1;
+	tell(row);
+	fixture_press(&fixture, "Gl");
+	ASSERT(shows("sub-run #4130: Enter opens it"));
+	fixture_press(&fixture, "$");
+	ASSERT_EQ(4130, fixture.app->model.graph.run);
+	inner[0] = (struct rec_job_row){ .job = 2000, .run = 4130, .name = slice_str("inner"), .state = STATE_RUNNING };
+	graph.id = fixture.graph_id;
+	fixture_give(&fixture, OP_SNAPSHOT, &graph, FIXTURE_NOW);
+	ASSERT(shows("#4130") && shows("inner"));
+	fixture_press(&fixture, "~");
+	ASSERT_EQ(VIEW_DAG, (int)fixture.app->view);
+	ASSERT_EQ(4127, fixture.app->model.graph.run);
+	fixture_graph(&fixture);
+	app_draw(fixture.app, &grid, FIXTURE_NOW);
+	ASSERT_EQm("the job of the sub-run is selected, although another failed", 134, dag_selected(fixture.app)->job);
+	fixture_press(&fixture, "~");
+	ASSERT_EQ(VIEW_HOME, (int)fixture.app->view);
+	PASS();
+}
+
 TEST first_time_of_a_job_is_no_retry(void)
 {
 	struct rec_job_row row = publish(STATE_DELAYED);
@@ -230,6 +257,7 @@ SUITE(tui_waits)
 	RUN_TEST(job_on_hold_says_so);
 	RUN_TEST(gate_shows_votes_and_when_it_expires);
 	RUN_TEST(running_job_shows_pass_sub_run_and_deadline);
+	RUN_TEST(sub_run_opens_and_esc_goes_back_to_its_job);
 	RUN_TEST(first_time_of_a_job_is_no_retry);
 	RUN_TEST(run_that_waits_for_people_has_no_eta);
 	RUN_TEST(selected_run_says_why_it_waits);
