@@ -10,6 +10,7 @@ tui_sources = \
 	tui/cells.c \
 	tui/cells.h \
 	tui/dag_reasons.c \
+	tui/dialog_cancel.c \
 	tui/dialog_gate.c \
 	tui/fold.c \
 	tui/fold.h \

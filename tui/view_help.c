@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws the texts of keys.def: tabs, hints, the help overlay; also the question before a cancel. */
+/* Draws the texts of keys.def: tabs, hints, the help overlay. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -98,23 +98,4 @@ void help_draw(struct app *app, struct pane pane)
 		}
 	}
 	app->help_lines = line;
-}
-
-void confirm_draw(struct app *app, struct pane pane)
-{
-	const struct view_target *target = &app->target;
-	struct style red = theme_style(&app->theme, COLOUR_RED, STYLE_BOLD), plain = { 0 };
-	int width = pane.width < 66 ? pane.width - 4 : 64;
-	struct pane box = pane_cut(pane, (pane.width - width) / 2, pane.height / 2 - 4, width, 8);
-	struct pane inner = pane_cut(box, 2, 0, width - 4, 8);
-
-	pane_clear(box, plain);
-	pane_title(box, 0, red, app->theme.ascii, "CANCEL");
-	pane_clipped(inner, 0, 2, inner.width, plain, slice_str(target->title), app->theme.ascii);
-	pane_clipped(inner, 0, 3, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM),
-		slice_str(target->examples), app->theme.ascii);
-	pane_str(inner, 0, 4, plain, "It can't be undone.");
-	pane_str(inner, 0, 6, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD),
-		"y  cancel        any other key  do nothing (default)");
-	pane_title(pane_cut(box, 0, 7, width, 1), 0, red, app->theme.ascii, "");
 }

@@ -241,6 +241,11 @@ void send_log_read(struct app *app, uint64_t offset, uint64_t back);
 void send_want(struct app *app, enum app_want want);
 void send_text(struct app *app, enum app_want want, struct slice text);
 
+/* dialog_cancel.c: the question before a cancel */
+void cancel_dialog_open(struct app *app);
+void cancel_dialog_key(struct app *app, uint32_t key);
+void cancel_dialog_draw(struct app *app, struct pane pane);
+
 /* dialog_gate.c: decisions on gates */
 void gate_dialog_open(struct app *app, enum action action);      /* open the dialog for the selected job */
 void gate_dialog_take(struct app *app, const struct msg_snapshot *msg);
@@ -352,7 +357,6 @@ void output_free(struct output_view *output);
 void help_draw(struct app *app, struct pane pane);
 void hints_draw(struct app *app, struct pane pane);
 void tabs_draw(struct app *app, struct pane pane);
-void confirm_draw(struct app *app, struct pane pane);
 
 /* The top row with which row at is on the page, as near to the present one as possible. */
 size_t scroll_to(size_t top, size_t at, size_t page, size_t count);
