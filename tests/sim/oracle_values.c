@@ -56,7 +56,7 @@ static void check_answer(struct sim_world *world, const struct sim_ask *ask, con
 
 		if (!slice_eq(row->key, slice_str(sim_value_keys[want->key])) || row->kind != want->value.kind ||
 		    row->version != want->value.version || row->number != want->number || row->bytes != want->value.len ||
-		    row->value.len != (read ? want->value.len : 0) || (read && memcmp(row->value.data, want->value.bytes, want->value.len) != 0))
+		    row->value.len != (read ? want->value.len : 0) || (read && want->value.len > 0 && memcmp(row->value.data, want->value.bytes, want->value.len) != 0))
 			world_fail(world, "I19: operation %zu on key '%s' finds or leaves kind %u, revision %" PRIx64 ", %u bytes, number %d; it must be kind "
 				   "%u, revision %" PRIx64 ", %u bytes, number %d", i + 1, sim_value_keys[want->key], (unsigned)row->kind, row->version,
 				   (unsigned)row->bytes, (int)row->number, (unsigned)want->value.kind, want->value.version, (unsigned)want->value.len,
