@@ -21,6 +21,7 @@ struct builder {
 	size_t edge_count, edge_cap;
 	struct edge *outer;
 	size_t outer_count, outer_cap;
+	struct plain_class plain;
 	bool backward; /* true: some job needs a job with a higher index, so the graph may have a cycle */
 };
 
@@ -127,7 +128,7 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_ALWAYS;
 	if (spec.final && builder->extent->start == 0)
 		final_add(builder->run, job);
-	err = class_of(core, builder->run, &spec, buf_slice(&builder->here), &job->class_at, builder->error);
+	err = class_of(core, builder->run, &spec, buf_slice(&builder->here), &builder->plain, &job->class_at, builder->error);
 	if (err == ERR_NONE)
 		err = lane_join(core, job, &spec, &builder->fanouts, builder->error);
 	if (err == ERR_NONE)

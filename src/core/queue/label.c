@@ -179,6 +179,20 @@ static void run_holds_class(struct run *run, struct ready_class *class)
 /* Bits of the byte behind the encoded specification, if any is set. With WANTS_HERE the submitter's directory follows. */
 enum { WANTS_STRANGER = 1, WANTS_HERE = 2 };
 
+/* Does a specification set nothing that concerns the worker, its directory apart? */
+static bool sets_nothing(const struct rec_job_spec *spec)
+{
+	return spec->labels.n == 0 && spec->asks.n == 0 && spec->prefer.n == 0 && spec->prefer_worker.len == 0 &&
+	       spec->only_worker.len == 0 && spec->pool.len == 0 && spec->requires.n == 0 && spec->topic.len == 0 &&
+	       spec->affinity == AFFINITY_NONE;
+}
+
+/* Does a job require nothing of its worker but what all jobs of its submit do? */
+static bool is_plain(const struct rec_job_spec *spec)
+{
+	return kind_table[spec_kind(spec)].worker && spec->dir.len == 0 && sets_nothing(spec);
+}
+
 /*
  * Encode the part of a specification that concerns the worker, in canonical order. Return false if it requires
  * nothing.
@@ -197,8 +211,7 @@ static bool wants_encode(const struct rec_job_spec *spec, bool stranger, struct 
 	}
 	if (spec->dir.len > 0)
 		here.len = 0;
-	if (!stranger && here.len == 0 && only.labels.n == 0 && only.asks.n == 0 && only.prefer.n == 0 && only.prefer_worker.len == 0 &&
-	    only.only_worker.len == 0 && only.pool.len == 0 && only.requires.n == 0 && only.topic.len == 0 && only.affinity == AFFINITY_NONE)
+	if (!stranger && here.len == 0 && sets_nothing(spec))
 		return false;
 	labels_sort(&only.labels);
 	labels_sort(&only.asks);
@@ -319,16 +332,22 @@ static enum err class_find(struct core *core, struct run *run, struct slice byte
 	return ERR_NONE;
 }
 
-enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, struct slice here, uint16_t *ret_class,
-		  struct error *error)
+enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, struct slice here,
+		  struct plain_class *plain, uint16_t *ret_class, struct error *error)
 {
 	struct buf bytes = { 0 };
 	enum err err = ERR_NONE;
 
+	if (plain->known && is_plain(spec)) {
+		*ret_class = plain->at;
+		return ERR_NONE;
+	}
 	if (wants_encode(spec, is_stranger(core, run), core->loaded || !PLANTED(here_forgotten_at_load) ? here : (struct slice){ 0 }, &bytes))
 		err = class_find(core, run, buf_slice(&bytes), ret_class, error);
 	else
 		*ret_class = 0;
+	if (err == ERR_NONE && is_plain(spec))
+		*plain = (struct plain_class){ true, *ret_class };
 	buf_free(&bytes);
 	return err;
 }

@@ -46,9 +46,17 @@ bool ready_waits(const struct job *job);
 /* label.c */
 void classes_init(struct core *core);
 void classes_free(struct core *core);
-/* here: the submitter's directory, from context_here; jobs that name a directory don't need it. */
-enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, struct slice here, uint16_t *ret_class,
-		  struct error *error);
+/* The class of the jobs of a submit that require nothing of their own: most of them, so it is looked up once. */
+struct plain_class {
+	bool known;
+	uint16_t at;
+};
+/*
+ * here: the submitter's directory, from context_here; jobs that name a directory don't need it. plain: zero at the first
+ * job of a submit.
+ */
+enum err class_of(struct core *core, struct run *run, const struct rec_job_spec *spec, struct slice here,
+		  struct plain_class *plain, uint16_t *ret_class, struct error *error);
 /* Leave the run's classes from index `from` on. */
 void run_release_classes(struct core *core, struct run *run, size_t from);
 /* Check whether the worker could run jobs of this class if it were idle. */
