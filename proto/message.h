@@ -81,7 +81,8 @@ enum verdict {
 	X(EXIT_UNKNOWN, "exit_unknown", "its process is gone, and nobody saw how it ended") \
 	X(REFUSED, "refused", "the worker lacked something to start it; the code is an errno") \
 	X(BAD_OUTPUT, "bad_output", "it exited with 0, and an output is wrong; the code is the line of TITAN_OUTPUT, or 0") \
-	X(NO_DIR, "no_dir", "it couldn't be started in the job's working directory; the code is an errno")
+	X(NO_DIR, "no_dir", "it couldn't be started in the job's working directory; the code is an errno") \
+	X(ELSEWHERE, "elsewhere", "the worker doesn't share the submitter's directory; the code is an errno")
 
 enum outcome {
 #define X(NAME, name, text) OUTCOME_##NAME,

@@ -53,6 +53,7 @@ static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 	case OUTCOME_RECALLED:
 	case OUTCOME_STOPPED:
 	case OUTCOME_REFUSED:
+	case OUTCOME_ELSEWHERE:
 	case OUTCOME_COUNT:
 		break;
 	}

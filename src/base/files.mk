@@ -27,6 +27,8 @@ base_sources = \
 	src/base/map.h \
 	src/base/mem.c \
 	src/base/mem.h \
+	src/base/mounts.c \
+	src/base/mounts.h \
 	src/base/planted.h \
 	src/base/rand.c \
 	src/base/rand.h \

@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/map.h"
 
 #define FILE_MAX 256
 
@@ -27,4 +29,18 @@ void host_id(char out[HOST_ID_SIZE])
 	out[0] = '\0';
 	if (!read_id("/etc/machine-id", "machine", out))
 		read_id("/proc/sys/kernel/random/boot_id", "boot", out);
+}
+
+uint64_t host_view(void)
+{
+	struct stat mounts, root;
+	uint64_t facts[4];
+
+	if (stat("/proc/self/ns/mnt", &mounts) != 0 || stat("/", &root) != 0)
+		return 0;
+	facts[0] = mounts.st_dev;
+	facts[1] = mounts.st_ino;
+	facts[2] = root.st_dev;
+	facts[3] = root.st_ino;
+	return hash_bytes(facts, sizeof(facts), 1) | 1;
 }

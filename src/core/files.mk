@@ -76,6 +76,7 @@ core_sources = \
 	src/core/queue/fair.c \
 	src/core/queue/group.c \
 	src/core/queue/heap.c \
+	src/core/queue/here.c \
 	src/core/queue/internal.h \
 	src/core/queue/label.c \
 	src/core/queue/lane.c \

@@ -26,6 +26,8 @@ struct wants {                           /* requirements of a class for its work
 	bool stranger;                   /* the jobs belong to another person than the master's owner */
 	/* the submitter's directory in which the jobs run, and which the worker must share; no here_dir: they run elsewhere */
 	struct rec_run_context here;
+	uint64_t *lacking;               /* numbers of workers of that machine that said that they don't have the directory */
+	size_t lacking_count, lacking_cap;
 	const char *topic_pool;          /* the pool to which spec.topic is mapped; NULL: none */
 	struct label_want *labels, *prefer;      /* read from spec.labels and spec.prefer */
 	struct resource *asks;

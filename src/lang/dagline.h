@@ -169,6 +169,8 @@ struct job_defaults {                    /* settings for nodes that don't set th
 	struct slice_list env;
 	struct slice dir;
 	struct slice machine, here_dir;  /* machine and directory of the submitter, for jobs that don't name theirs */
+	struct slice here_source;
+	uint64_t here_boot, here_view, here_device, here_inode; /* which directory here_dir is, as in run_context */
 	struct slice_list here_env;
 	uint64_t retry_max, timeout_ms, deadline_ms, priority;
 	enum exec_mode mode;

@@ -88,7 +88,11 @@ static void job_env(const struct dag_node *node, uint64_t place, const struct jo
 
 struct slice dag_context(const struct dagline *dag, const struct job_defaults *defaults, struct arena *arena)
 {
-	struct rec_run_context context = { .dir = defaults->dir, .machine = defaults->machine, .here_dir = defaults->here_dir };
+	struct rec_run_context context = {
+		.dir = defaults->dir, .machine = defaults->machine, .here_dir = defaults->here_dir, .here_boot = defaults->here_boot,
+		.here_view = defaults->here_view, .here_device = defaults->here_device, .here_inode = defaults->here_inode,
+		.here_source = defaults->here_source,
+	};
 	struct slice_list *env = &context.env;
 	size_t own = dag ? dag->env.n : 0;
 	struct buf bytes = { 0 };

@@ -134,6 +134,26 @@ static void digest_text(struct upload *upload, enum part part, struct slice text
 	sha256_add(&upload->digest, text);
 }
 
+/* Which directory a path meant at the submit is left out: the same submit in a directory that was made anew is still the same. */
+static void digest_context(struct upload *upload)
+{
+	struct slice bytes = upload->context;
+	struct rec_run_context context;
+	struct arena arena = { 0 };
+	struct buf plain = { 0 };
+
+	if (bytes.len == 0 || record_decode(REC_run_context, &bytes, &arena, &context, NULL) != ERR_NONE || context.here_boot == 0) {
+		digest_text(upload, PART_CONTEXT, upload->context);
+	} else {
+		context.here_boot = context.here_view = context.here_device = context.here_inode = 0;
+		context.here_source.len = 0;
+		record_encode(&plain, REC_run_context, &context);
+		digest_text(upload, PART_CONTEXT, buf_slice(&plain));
+	}
+	buf_free(&plain);
+	arena_free(&arena);
+}
+
 enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct error *error)
 {
 	if (upload->count != upload->declared)
@@ -147,7 +167,7 @@ enum err upload_finish(struct upload *upload, uint8_t ret_digest[32], struct err
 		digest_text(upload, PART_PARENT, upload->parents.at[i]);
 	digest_text(upload, PART_CONCURRENCY, upload->concurrency);
 	digest_text(upload, PART_SCHEDULE, buf_slice(&upload->schedule));
-	digest_text(upload, PART_CONTEXT, upload->context);
+	digest_context(upload);
 	sha256_end(&upload->digest, ret_digest);
 	return ERR_NONE;
 }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/mounts.h"
 #include "worker/spawn.h"
 
 #define ROOM_LEAST       (256 * 1024)    /* bytes: with less free space on the worker's disk no job is started */
@@ -91,6 +93,14 @@ void attempt_spool_asks(struct keeper *keeper, const struct attempt *attempt)
 	spool_add(keeper->spool, SPOOL_ASKS, &record, sizeof(record));
 }
 
+/* Return the last of these strings, each of which ends with a NUL. */
+static const char *last_string(const char *strings, size_t size)
+{
+	const char *end = size > 1 ? memrchr(strings, '\0', size - 1) : NULL;
+
+	return end ? end + 1 : strings;
+}
+
 void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const char *strings)
 {
 	struct attempt *attempt = attempt_new(keeper, spawn->job, spawn->epoch, spawn->run);
@@ -119,9 +129,13 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 	attempt->log_max = spawn->log_max;
 	attempt->argc = spawn->argc;
 	attempt->envc = spawn->envc;
+	attempt->here_device = spawn->here_device;
+	attempt->here_inode = spawn->here_inode;
 	attempt->strings = mem_alloc(spawn->strings_size + 1);
 	memcpy(attempt->strings, strings, spawn->strings_size);
 	attempt->strings[spawn->strings_size] = '\0';
+	if (spawn->flags & SPAWN_SOURCE)
+		attempt->here_source = last_string(attempt->strings, spawn->strings_size);
 	if (spawn->ask_count > 0)
 		take_asks(keeper, attempt, spawn->ask_count);
 	while ((old = ledger_superseded(keeper->ledger, spawn->job)))
@@ -190,6 +204,12 @@ static int spawn_caged(struct keeper *keeper, struct attempt *attempt, struct sp
 	return spawn_run(request, &attempt->pid, &attempt->status_fd, ret_late);
 }
 
+/* The device number that the directory must have; 0 if nothing is mounted there from the right source. */
+static uint64_t device_here(const struct attempt *attempt, const char *dir)
+{
+	return attempt->here_source && dir ? mount_of(dir, slice_str(attempt->here_source), NULL) : attempt->here_device;
+}
+
 static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const int output_fds[2])
 {
 	char dir[PATH_MAX + 40], token[JOB_TOKEN_TEXT], *at = attempt->strings;
@@ -212,10 +232,17 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	for (uint32_t i = 0; i < attempt->envc; i++)
 		at += strlen(at) + 1;
 	request.dir = at[0] ? at : NULL;
+	request.dir_device = device_here(attempt, request.dir);
+	request.dir_inode = attempt->here_inode;
 	attempt->before_ns = clock_now().boot_ns;
 	attempt->begun_ns = clock_mono_ns();
 	attempt->wall_ms = clock_wall_ms();
 	fault = spawn_caged(keeper, attempt, &request, &late);
+	/* Some mounts appear when somebody looks, as the start has just done. */
+	if (fault == (ESTALE | FAULT_DIR) && attempt->here_source && device_here(attempt, request.dir) != request.dir_device) {
+		request.dir_device = device_here(attempt, request.dir);
+		fault = spawn_caged(keeper, attempt, &request, &late);
+	}
 	attempt->after_ns = clock_now().boot_ns;
 	if (fault == 0 && late)
 		late_add(keeper, attempt, late);
@@ -259,8 +286,10 @@ bool attempt_lacks(int fault)
 
 void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack)
 {
-	enum outcome outcome = lack ? OUTCOME_REFUSED : fault & FAULT_DIR ? OUTCOME_NO_DIR : OUTCOME_SPAWN;
+	enum outcome outcome = lack ? OUTCOME_REFUSED : OUTCOME_SPAWN;
 
+	if (!lack && fault & FAULT_DIR)
+		outcome = attempt->here_inode ? OUTCOME_ELSEWHERE : OUTCOME_NO_DIR;
 	fault &= ~FAULT_DIR;
 	attempt->wall_ms = 0;
 	/* Log one line for a series of refused starts; more would say the same. */

@@ -55,7 +55,8 @@ struct ipc_spawn {
 	uint64_t job, epoch, run;
 	/*
 	 * Numbers of strings, which follow the struct, each with a NUL: argv, env, directory ("": the attempt's own),
-	 * resources. With SPAWN_SCRIPT the last string of argv is a script, whose place the name of its file takes.
+	 * resources; with SPAWN_SOURCE the source of a mount. With SPAWN_SCRIPT the last string of argv is a script, whose place the name
+	 * of its file takes.
 	 */
 	uint32_t argc, envc;
 	uint32_t strings_size;
@@ -63,13 +64,15 @@ struct ipc_spawn {
 	uint32_t ask_count;              /* number of resources that the job asks for, each a string NAME=N */
 	uint32_t spare;
 	uint64_t log_max;                /* limit on kept output, as in job_spec */
+	/* device and inode that the directory must have, or the job goes back; here_inode 0: any. With SPAWN_SOURCE: on a mount of it */
+	uint64_t here_device, here_inode;
 };
 
 /*
  * SPAWN_DIES: the job is killed when its keeper dies. SPAWN_OUTPUTS: it finds a file for its outputs in TITAN_OUTPUT.
  * SPAWN_SCRIPT: its interpreter gets a script as a file.
  */
-enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2, SPAWN_OUTPUTS = 4, SPAWN_SCRIPT = 8 };
+enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2, SPAWN_OUTPUTS = 4, SPAWN_SCRIPT = 8, SPAWN_SOURCE = 16 };
 
 struct ipc_room {                        /* body of ROOM; in each array, [0] is stdout and [1] is stderr */
 	uint64_t job, epoch;

@@ -32,6 +32,8 @@ struct attempt {
 	uint32_t argc, envc;
 	bool has_script;                 /* the last string of argv is a script, which goes into a file */
 	char *script;                    /* the name of that file; NULL before and after the start */
+	uint64_t here_device, here_inode;        /* what the directory must be, as in ipc_spawn */
+	const char *here_source;         /* the source of its mount, in strings; NULL: here_device counts */
 	/* the attempt's space; NULL before the start, and after the master has all output */
 	struct space *space;
 	struct cage *cage;               /* the control group that the job runs in; NULL: none */

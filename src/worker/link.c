@@ -456,6 +456,8 @@ int link_run(const struct worker_options *options, struct error *error)
 	link->keeper.fd = KEEPER_FD;
 	link->attempts_fd = link->inotify_fd = link->bridge_fd = -1;
 	host_id(link->machine);
+	link->boot = clock_boot_id();
+	link->view = host_view();
 	rand_system(&seed, sizeof(seed));
 	rand_seed(&link->rand, seed);
 	io_set_cloexec(KEEPER_FD, true);

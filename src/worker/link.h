@@ -108,8 +108,11 @@ struct link {
 		/* a context as the master sent it; its bytes are in the field arena */
 		struct rec_run_context said;
 		bool understood;
+		/* the jobs run in the submitter's directory if it is the same here, by inode and by device or, if far, by source */
+		bool compares, far;
 	} contexts[LIMIT_WORKER_CONTEXTS];       /* the contexts of this connection by slot */
 	char machine[HOST_ID_SIZE];
+	uint64_t boot, view;             /* number of the machine's boot; of the file systems as this process sees them */
 	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
 	struct buf started, done;
 	struct buf strings;

@@ -48,16 +48,22 @@ static bool is_below(struct slice path, const char *dir)
 
 /*
  * Drop the submitter's variables and directory unless they are of this machine: elsewhere they mean nothing, and jobs
- * of another user have the variables of that user. Also drop a directory that belongs to an attempt, because that is emptied and used by the next attempt.
+ * of another user have the variables of that user. A directory that is mounted from a third machine is kept. Also drop a directory
+ * that belongs to an attempt, because that is emptied and used by the next attempt. Note whether the directory must be compared.
  */
-static void context_localize(const struct link *link, struct rec_run_context *said)
+static void context_localize(const struct link *link, struct shared_context *context)
 {
+	struct rec_run_context *said = &context->said;
 	bool same = said->machine.len > 0 && slice_eq(said->machine, slice_str(link->machine));
 
+	context->far = !same && said->here_source.len > 0 && said->here_inode > 0;
 	if (!same || link->options->job_place)
 		said->here_env.n = 0;
-	if (!same || is_below(said->here_dir, link->attempts_path))
+	if ((!same && !context->far) || is_below(said->here_dir, link->attempts_path))
 		said->here_dir.len = 0;
+	/* In another boot the numbers of this machine mean nothing, so the machine alone counts then. */
+	context->compares = said->dir.len == 0 && said->here_dir.len > 0 &&
+			    (context->far || (said->here_boot != 0 && said->here_boot == link->boot && said->here_view != link->view));
 }
 
 /*
@@ -79,19 +85,28 @@ static void on_context(struct link *link, const struct msg_context *msg)
 	bytes = arena_copy(&context->arena, msg->context);
 	context->understood = record_decode(REC_run_context, &bytes, &context->arena, &context->said, &error) == ERR_NONE &&
 			      list_ok(&context->said.env) && !has_nul(context->said.dir) &&
-			      list_ok(&context->said.here_env) && !has_nul(context->said.here_dir);
+			      list_ok(&context->said.here_env) && !has_nul(context->said.here_dir) &&
+			      !has_nul(context->said.here_source);
 	if (context->understood)
-		context_localize(link, &context->said);
+		context_localize(link, context);
 }
 
-/* Add the shared context to the specification. number: slot + 1; 0: the job has none. */
-static bool complete(struct link *link, uint64_t number, struct rec_job_spec *spec)
+/* Add the shared context to the specification and what is to be compared to the SPAWN message. number: slot + 1; 0: the job has none. */
+static bool complete(struct link *link, uint64_t number, struct rec_job_spec *spec, struct ipc_spawn *spawn,
+		     struct slice *ret_source)
 {
+	const struct shared_context *context = number > 0 && number <= LIMIT_WORKER_CONTEXTS ? &link->contexts[number - 1] : NULL;
+
 	if (number == 0)
 		return true;
-	if (number > LIMIT_WORKER_CONTEXTS || !link->contexts[number - 1].understood)
+	if (!context || !context->understood)
 		return false;
-	spec_complete(spec, &link->contexts[number - 1].said, &link->arena);
+	if (spec->dir.len == 0 && context->compares) {
+		spawn->here_device = context->far ? 0 : context->said.here_device;
+		spawn->here_inode = context->said.here_inode;
+		*ret_source = context->far ? context->said.here_source : slice_make(NULL, 0);
+	}
+	spec_complete(spec, &context->said, &link->arena);
 	return true;
 }
 
@@ -112,6 +127,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 {
 	struct slice bytes = assign->spec;
 	struct rec_job_spec spec = { 0 };
+	struct slice source = { 0 };
 	struct resource_list asks;
 	struct error error;
 
@@ -119,7 +135,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
 	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
 	    (spec.argv.n == 0) == (spec.script.len == 0) ||
-	    (spec.interpreter.len > 0 && (spec.argv.n > 0 || !shell_is_good(spec.interpreter))) || !complete(link, assign->context, &spec)) {
+	    (spec.interpreter.len > 0 && (spec.argv.n > 0 || !shell_is_good(spec.interpreter))) || !complete(link, assign->context, &spec, spawn, &source)) {
 		log_warn_limited("job %llu can't be run: this worker doesn't understand its specification",
 			 (unsigned long long)assign->job);
 		buf_add_byte(&link->strings, '\0');
@@ -152,6 +168,10 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	for (size_t i = 0; i < spec.asks.n; i++)
 		add_string(&link->strings, spec.asks.at[i]);
 	spawn->ask_count = (uint32_t)spec.asks.n;
+	if (source.len > 0) {
+		spawn->flags |= SPAWN_SOURCE;
+		add_string(&link->strings, source);
+	}
 }
 
 static void on_assign(struct link *link, const struct msg_assign *msg)

@@ -132,11 +132,17 @@ static long become_user(const struct child *child)
 __attribute__((no_sanitize("address", "undefined")))
 static long enter_dir(const struct spawn_request *request)
 {
+	struct stat info;
 	long result;
 
 	if (!request->dir)
 		return call(SYS_fchdir, request->dir_fd, 0, 0, 0);
 	result = call(SYS_chdir, (long)request->dir, 0, 0, 0);
+	if (result >= 0 && request->dir_inode) {
+		result = call(SYS_newfstatat, AT_FDCWD, (long)".", (long)&info, 0);
+		if (result >= 0 && (info.st_ino != request->dir_inode || info.st_dev != request->dir_device))
+			result = -ESTALE;
+	}
 	return result < 0 ? -(-result | FAULT_DIR) : 0;
 }
 

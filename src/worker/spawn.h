@@ -8,6 +8,7 @@
 #define TITAN_WORKER_SPAWN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -24,6 +25,7 @@ struct spawn_request {
 	int in_fd, out_fd, err_fd;
 	int dir_fd;                      /* the working directory, unless dir names another */
 	const char *dir;
+	uint64_t dir_device, dir_inode;  /* what dir must be; otherwise the start fails there with ESTALE. dir_inode 0: anything */
 	bool die_with_us;                /* kill the started job when the keeper dies */
 	/* Directory of the control group in which the process starts; -1: the keeper's own group. */
 	int cage_fd;

@@ -63,6 +63,7 @@ e2e_tests = \
 	tests/e2e/groups.sh \
 	tests/e2e/grow.sh \
 	tests/e2e/guesses.sh \
+	tests/e2e/here-mounted.sh \
 	tests/e2e/here-shared.sh \
 	tests/e2e/here.sh \
 	tests/e2e/history.sh \

@@ -51,4 +51,50 @@ is "where it was submitted" "$(titan logs "$run/a")" "$PWD"
 far=$(guardian_of far)
 kill -TERM "$far"
 until_true 60 process_gone "$far"
+
+# Workers of this machine with other mounts, as in containers: one shares the directory, the other has its own there.
+in_box() { # NAME MOUNT: a worker whose mounts are those of here, and what MOUNT adds
+	unshare -m --propagation private sh -c 'eval "$1" && exec "$2" worker start --name "$3" --slots 4 --label "$3"' \
+		sh "$2" "$TITAN" "$1" >"$test_dir/$1.log" 2>&1 </dev/null &
+	ok "worker $1 connects" until_true 60 is_up "$1" || note "$(cat "$test_dir/$1.log")"
+}
+in_box same :
+in_box other "mount -t tmpfs none '$PWD'"
+run=$(titan run -e 'a=pwd label=same')
+exits "a worker with other mounts runs what it shares" 0 titan --timeout 120s wait "$run"
+is "there" "$(titan logs "$run/a")" "$PWD"
+run=$(titan run -e '{a*20}; a=pwd')
+exits "twenty jobs, which one of three can't run" 0 titan --timeout 120s wait "$run"
+is "all ran where the directory is" "$(for i in $(seq 0 19); do titan logs "$run/a[$i]"; done | sort -u)" "$PWD"
+is "none at the worker that doesn't have it" "$(titan --json show "$run" | jq -r '[.[0].jobs[].worker] | any(. == "other")')" false
+is "each with its first try" "$(titan --json show "$run" | jq -c '.[0] | [.jobs[].tries] | unique')" '[1]'
+run=$(titan run -e 'a=pwd label=other')
+ok "a job that only that one could run waits" until_true 60 eval "[ \"\$(explained $run/a)\" = no_worker_shares ]"
+like "explain says what that worker has" "$(titan explain "$run/a")" 'worker other \(has another one there, or none\)'
+private=$(titan run --private -e 'a=pwd label=other')
+exits "with --private it runs there, too" 0 titan --timeout 120s wait "$private"
+titan -y cancel "$run" >/dev/null
+
+# Who submits again in a directory that was made anew means the same, and a directory that is gone fails its job.
+key=0123456789abcdef0123456789abcdef
+run=$(titan run --submit-key $key --label same -e 'a=pwd')
+titan --timeout 120s wait "$run" >/dev/null
+cd ..
+mv src src-before
+mkdir src
+cd src || exit 1
+is "the same key in a directory that was made anew is the same run" "$(titan run --submit-key $key --label same -e 'a=pwd')" "$run"
+run=$(titan run -e 'go -> a; go="until [ -e ../go ]; do sleep 0.05; done"; a=pwd')
+until_true 60 eval "[ \"\$(job_state $run go)\" = running ]"
+cd ..
+mv src src-again
+mkdir src
+: >go
+exits "a job whose directory is another one by now, on the mounts of its submitter" 0 titan --timeout 120s wait "$run"
+is "runs in the one that has the path" "$(titan logs "$run/a")" "$PWD/src"
+for worker in same other; do
+	guardian=$(guardian_of "$worker")
+	kill -TERM "$guardian"
+	until_true 60 process_gone "$guardian"
+done
 done_testing

@@ -53,6 +53,8 @@ struct oracle_job {
 	uint64_t moved_turn;             /* the latest turn that wrote a row of the job */
 
 	/* fields of the oracle's check `place` */
+	uint64_t lacks_instance;         /* instance of the latest worker that gave the job back because it lacks its directory */
+	uint32_t lacks;                  /* how often this instance did, since the latest crash of the master */
 	uint64_t worker_decided;         /* number of the job's worker by the latest turn */
 	uint64_t asks[SIM_KINDS];        /* the resources that the job asks for, known from its first assignment on */
 	/* assigned when its worker offered more than now, and not yet started since */

@@ -158,7 +158,7 @@ static void seats_keep(struct sim_world *world, const struct outbox *outbox, str
 			if (graph->jobs[i].asks.n == 0 || !oracle_may_wait(world, graph, i))
 				continue;
 			for (uint32_t k = 0; k < world->worker_count; k++)
-				seats[k].kept |= oracle_worker_could(world, k, graph, &graph->jobs[i]);
+				seats[k].kept |= oracle_worker_could(world, k, graph, &graph->jobs[i]) || world->workers[k].lacks_here;
 		}
 	}
 }

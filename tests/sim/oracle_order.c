@@ -135,6 +135,9 @@ static struct oracle_worker *only_worker(struct sim_world *world, const struct w
 	for (uint32_t i = 0; i < world->worker_count; i++) {
 		struct oracle_worker *worker = &world->oracle.workers[i];
 
+		/* The master learns that a worker lacks the directory only from the worker. */
+		if (job->graph->machine > 0 && world->workers[i].lacks_here)
+			return NULL;
 		if (worker->number == 0 || !oracle_worker_could(world, i, job->graph, job->spec))
 			continue;
 		if (found)

@@ -6,6 +6,8 @@
  */
 #include "oracle.h"
 
+#define LACKS_MAX 30
+
 struct oracle_worker *oracle_worker(struct sim_world *world, uint64_t number)
 {
 	for (uint32_t i = 0; number && i < world->worker_count; i++)
@@ -38,10 +40,18 @@ static bool is_strange(const struct rec_job_spec *spec, const struct sim_worker 
 	return spec->description.len > 0 && worker->owners_only;
 }
 
-/* Is this a worker of the machine in whose directory the jobs of the graph run? */
+/* Is this a worker of the machine in whose directory the jobs of the graph run, and has it that directory? */
 static bool is_here(const struct sim_graph *graph, const struct sim_worker *worker)
 {
-	return graph->machine == 0 || graph->machine == worker->index % SIM_MACHINES + 1;
+	return graph->machine == 0 || (graph->machine == worker->index % SIM_MACHINES + 1 && !worker->lacks_here);
+}
+
+bool oracle_runs_here(struct sim_world *world, uint64_t serial)
+{
+	uint64_t first;
+	const struct sim_graph *graph = oracle_graph(world, serial, &first);
+
+	return graph && graph->machine > 0;
 }
 
 /* The index + 1 of the pool to which a topic is mapped: by itself, or by the longest pattern that matches; 0: none. */
@@ -224,6 +234,21 @@ static void note_row(struct sim_world *world, const struct row *row)
 	}
 }
 
+/*
+ * A worker without the directory of the job gives the job back. The master may ask it more than once, for example if it gave
+ * up the attempt before the answer came, but not again and again.
+ */
+void oracle_given_back(struct sim_world *world, const struct sim_worker *worker, uint64_t serial)
+{
+	struct oracle_job *job = oracle_job(world, serial);
+
+	if (job->lacks_instance != worker->instance)
+		job->lacks = 0;
+	job->lacks_instance = worker->instance;
+	if (++job->lacks > LACKS_MAX)
+		world_fail(world, "job %u is given again and again to %s, which doesn't have its directory", (unsigned)serial, worker->name);
+}
+
 static void place_crash(struct sim_world *world)
 {
 	size_t cursor = 0;
@@ -235,6 +260,7 @@ static void place_crash(struct sim_world *world)
 		struct oracle_job *job = value;
 
 		job->worker_decided = 0;
+		job->lacks = 0;
 		if (!state_has_attempt(job->durable))
 			memset(job->asks, 0, sizeof(job->asks));
 	}

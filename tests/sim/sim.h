@@ -331,6 +331,7 @@ struct sim_worker {
 	char name[16];
 	uint32_t index, slots;
 	uint32_t contexts;               /* number of context slots that it offers; 0: it doesn't support contexts */
+	bool lacks_here;                 /* the worker gives back jobs that run in a directory of its machine */
 	bool owners_only;                /* the worker takes only jobs of the master's owner */
 	unsigned labels;                 /* bits by graph_label_names */
 	uint64_t offers[SIM_KINDS];      /* resources that the worker's present keeper offers, by graph_kind_names */
@@ -646,6 +647,8 @@ void oracle_told(struct sim_world *world, const struct sim_worker *worker, const
 void oracle_crashed(struct sim_world *world);
 void oracle_started(struct sim_world *world, const struct sim_worker *worker, uint64_t job, uint64_t epoch);
 /* returns the specification of a durable job, or NULL */
+bool oracle_runs_here(struct sim_world *world, uint64_t serial);  /* does the job run in a directory of a machine? */
+void oracle_given_back(struct sim_world *world, const struct sim_worker *worker, uint64_t serial);
 const struct rec_job_spec *oracle_spec(struct sim_world *world, uint64_t job);
 void oracle_ended(struct sim_world *world, uint64_t job, uint64_t epoch);
 /* called from time to time with an undisturbed worker */

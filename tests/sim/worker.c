@@ -141,6 +141,11 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 		bool dies = entry->exclusive || (spec && spec->worker_death == DEATH_KILL);
 		struct process *process;
 
+		if (worker->lacks_here && oracle_runs_here(world, entry->job)) {
+			oracle_given_back(world, worker, entry->job);
+			attempt_ended(world, worker, entry, OUTCOME_ELSEWHERE, 116, 0);
+			continue;
+		}
 		/*
 		 * Chosen by a hash, not by the world's random numbers, so that the rest of the schedule stays the
 		 * same.

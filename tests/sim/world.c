@@ -429,6 +429,7 @@ static void world_begin(struct sim_world *world, uint64_t seed, bool story)
 		world->workers[i].contexts = (const uint32_t[]){ 2, 0, LIMIT_WORKER_CONTEXTS, 1 }[i % 4];
 		/* The first worker takes everybody's jobs and has all labels, so that every job can end. */
 		world->workers[i].owners_only = i > 0 && world->features >> FEATURE_strangers & 1 && world_rand(world, 2);
+		world->workers[i].lacks_here = i >= SIM_MACHINES && world->features >> FEATURE_contexts & 1 && world_rand(world, 2);
 		world->workers[i].labels = i ? (unsigned)world_rand(world, 1U << SIM_LABELS) : (1U << SIM_LABELS) - 1;
 		snprintf(world->workers[i].name, sizeof(world->workers[i].name), "w%u", i);
 		sim_worker_boot(world, &world->workers[i]);

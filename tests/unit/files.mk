@@ -9,6 +9,7 @@ unit_programs = \
 	tests/unit/test_base_io \
 	tests/unit/test_base_log \
 	tests/unit/test_base_map \
+	tests/unit/test_base_mounts \
 	tests/unit/test_base_sha256 \
 	tests/unit/test_base_statedir \
 	tests/unit/test_base_text \
@@ -216,10 +217,12 @@ unit_programs = \
 	tests/unit/test_worker_callers \
 	tests/unit/test_worker_gpu \
 	tests/unit/test_worker_guardian \
+	tests/unit/test_worker_here \
 	tests/unit/test_worker_keeper \
 	tests/unit/test_worker_late \
 	tests/unit/test_worker_ledger \
 	tests/unit/test_worker_link \
+	tests/unit/test_worker_link_context \
 	tests/unit/test_worker_parts \
 	tests/unit/test_worker_power \
 	tests/unit/test_worker_recover \
@@ -252,6 +255,9 @@ tests_unit_test_base_log_LDADD = $(base_libs)
 
 tests_unit_test_base_map_SOURCES = tests/unit/test_base_map.c
 tests_unit_test_base_map_LDADD = $(base_libs)
+
+tests_unit_test_base_mounts_SOURCES = tests/unit/test_base_mounts.c
+tests_unit_test_base_mounts_LDADD = $(base_libs)
 
 tests_unit_test_base_sha256_SOURCES = tests/unit/test_base_sha256.c
 tests_unit_test_base_sha256_LDADD = $(base_libs)
@@ -874,6 +880,9 @@ tests_unit_test_worker_gpu_LDADD = $(all_libs)
 tests_unit_test_worker_guardian_SOURCES = tests/unit/test_worker_guardian.c
 tests_unit_test_worker_guardian_LDADD = $(all_libs)
 
+tests_unit_test_worker_here_SOURCES = tests/unit/test_worker_here.c
+tests_unit_test_worker_here_LDADD = $(all_libs)
+
 tests_unit_test_worker_keeper_SOURCES = tests/unit/test_worker_keeper.c
 tests_unit_test_worker_keeper_LDADD = $(all_libs)
 
@@ -885,6 +894,9 @@ tests_unit_test_worker_ledger_LDADD = $(all_libs)
 
 tests_unit_test_worker_link_SOURCES = tests/unit/test_worker_link.c
 tests_unit_test_worker_link_LDADD = $(all_libs)
+
+tests_unit_test_worker_link_context_SOURCES = tests/unit/test_worker_link_context.c
+tests_unit_test_worker_link_context_LDADD = $(all_libs)
 
 tests_unit_test_worker_parts_SOURCES = tests/unit/test_worker_parts.c
 tests_unit_test_worker_parts_LDADD = $(all_libs)

@@ -47,6 +47,7 @@ struct rig {
 	pid_t keeper;                    /* the keeper's pid, or with guarded set the guardian's */
 	bool guarded;
 	uint32_t spawn_flags;            /* flags of the next attempt that is spawned */
+	uint64_t here_device, here_inode;        /* what the directories of the next jobs must be */
 	uint64_t log_max;                /* likewise */
 	struct ipc_end ipc;
 	struct rig_message queue[RIG_QUEUE];
@@ -277,7 +278,7 @@ static inline void rig_spawn_in(struct rig *rig, uint64_t job, uint64_t epoch, c
 				const char *const *env, const char *dir)
 {
 	struct ipc_spawn spawn = { .job = job, .epoch = epoch, .run = 77, .flags = rig->spawn_flags,
-				   .log_max = rig->log_max };
+				   .log_max = rig->log_max, .here_device = rig->here_device, .here_inode = rig->here_inode };
 	struct buf strings = { 0 };
 
 	for (; argv[spawn.argc]; spawn.argc++)

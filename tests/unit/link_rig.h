@@ -254,6 +254,31 @@ static inline bool connected(void)
 	return true;
 }
 
+static inline void assign_sharing(uint64_t job, const struct rec_job_spec *spec, struct slice raw, uint64_t context)
+{
+	struct buf bytes = { 0 };
+	struct rec_assign item = { .job = job, .epoch = 1, .run = 7, .try_no = 1, .context = context };
+	const struct msg_assign msg = { .items = { &item, 1 } };
+
+	if (spec)
+		record_encode(&bytes, REC_job_spec, spec);
+	item.spec = spec ? buf_slice(&bytes) : raw;
+	say(OP_ASSIGN, &msg);
+	buf_free(&bytes);
+}
+
+static inline bool told_spawn(uint64_t job, uint32_t argc, uint32_t envc, const char *strings, size_t size)
+{
+	struct ipc_spawn spawn;
+	struct slice body;
+
+	if (!told(IPC_SPAWN, &body))
+		return false;
+	memcpy(&spawn, body.data, sizeof(spawn));
+	return spawn.job == job && spawn.epoch == 1 && spawn.run == 7 && spawn.argc == argc && spawn.envc == envc &&
+	       spawn.strings_size == size && memcmp(body.data + sizeof(spawn), strings, size) == 0;
+}
+
 static inline void write_stream(const char *name, const char *text)
 {
 	char path[64];

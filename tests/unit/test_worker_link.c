@@ -157,34 +157,9 @@ TEST heartbeats_wait_for_the_keepers_answer(void)
 	PASS();
 }
 
-static void assign_sharing(uint64_t job, const struct rec_job_spec *spec, struct slice raw, uint64_t context)
-{
-	struct buf bytes = { 0 };
-	struct rec_assign item = { .job = job, .epoch = 1, .run = 7, .try_no = 1, .context = context };
-	const struct msg_assign msg = { .items = { &item, 1 } };
-
-	if (spec)
-		record_encode(&bytes, REC_job_spec, spec);
-	item.spec = spec ? buf_slice(&bytes) : raw;
-	say(OP_ASSIGN, &msg);
-	buf_free(&bytes);
-}
-
 static void assign(uint64_t job, const struct rec_job_spec *spec, struct slice raw)
 {
 	assign_sharing(job, spec, raw, 0);
-}
-
-static bool told_spawn(uint64_t job, uint32_t argc, uint32_t envc, const char *strings, size_t size)
-{
-	struct ipc_spawn spawn;
-	struct slice body;
-
-	if (!told(IPC_SPAWN, &body))
-		return false;
-	memcpy(&spawn, body.data, sizeof(spawn));
-	return spawn.job == job && spawn.epoch == 1 && spawn.run == 7 && spawn.argc == argc && spawn.envc == envc &&
-	       spawn.strings_size == size && memcmp(body.data + sizeof(spawn), strings, size) == 0;
 }
 
 TEST assign_becomes_spawn(void)
@@ -220,95 +195,6 @@ TEST assign_becomes_spawn(void)
 	spec.argv.n = 0;
 	assign(5, &spec, slice_str(""));
 	ASSERT(told_spawn(5, 0, 0, "", 1));
-	PASS();
-}
-
-static void share(uint64_t slot, const char *dir, const char *variable)
-{
-	struct slice env[] = { slice_str(variable) };
-	const struct rec_run_context context = { .dir = slice_str(dir), .env = { env, 1 } };
-	struct msg_context msg = { .slot = slot };
-	struct buf bytes = { 0 };
-
-	record_encode(&bytes, REC_run_context, &context);
-	msg.context = buf_slice(&bytes);
-	say(OP_CONTEXT, &msg);
-	buf_free(&bytes);
-}
-
-TEST what_jobs_share_completes_their_specifications(void)
-{
-	struct slice words[] = { slice_str("ls") }, env[] = { slice_str("A=own") };
-	const struct rec_job_spec plain = { .name = slice_str("a"), .argv = { words, 1 } };
-	const struct rec_job_spec own = { .name = slice_str("a"), .argv = { words, 1 }, .env = { env, 1 }, .dir = slice_str("/own") };
-	const struct msg_context nonsense = { .slot = 2, .context = slice_str("\xc1 nonsense") };
-
-	ASSERT(connected());
-	share(0, "/one", "A=1");
-	share(1, "/two", "B=2");
-	assign_sharing(1, &plain, slice_str(""), 1);
-	ASSERT(told_spawn(1, 1, 1, "ls\0A=1\0/one", 12));
-	assign_sharing(2, &plain, slice_str(""), 2);
-	ASSERT(told_spawn(2, 1, 1, "ls\0B=2\0/two", 12));
-	assign_sharing(3, &own, slice_str(""), 1);
-	ASSERT(told_spawn(3, 1, 1, "ls\0A=own\0/own", 14));
-	assign_sharing(4, &own, slice_str(""), 2);
-	ASSERT(told_spawn(4, 1, 2, "ls\0A=own\0B=2\0/own", 18));
-	/* The master fills the slot with another context. */
-	share(0, "/three", "C=3");
-	assign_sharing(5, &plain, slice_str(""), 1);
-	ASSERT(told_spawn(5, 1, 1, "ls\0C=3\0/three", 14));
-	/* A job doesn't start without its shared context. */
-	say(OP_CONTEXT, &nonsense);
-	for (uint64_t number = 3; number <= 5; number++) {
-		assign_sharing(6 + number, &plain, slice_str(""), number);
-		ASSERT(told_spawn(6 + number, 0, 0, "", 1));
-	}
-	assign_sharing(99, &plain, slice_str(""), LIMIT_WORKER_CONTEXTS + 1);
-	ASSERT(told_spawn(99, 0, 0, "", 1));
-	PASS();
-}
-
-static void share_here(const char *machine, const char *dir)
-{
-	struct slice here_env[] = { slice_str("HERE=1") };
-	const struct rec_run_context context = { .machine = slice_str(machine), .here_dir = slice_str(dir), .here_env = { here_env, 1 } };
-	struct msg_context msg = { .slot = 0 };
-	struct buf bytes = { 0 };
-
-	record_encode(&bytes, REC_run_context, &context);
-	msg.context = buf_slice(&bytes);
-	say(OP_CONTEXT, &msg);
-	buf_free(&bytes);
-}
-
-TEST the_submitters_directory_is_for_its_own_machine(void)
-{
-	struct slice words[] = { slice_str("ls") };
-	struct rec_job_spec spec = { .name = slice_str("a"), .argv = { words, 1 } };
-	char machine[HOST_ID_SIZE], attempts[PATH_MAX + 32];
-
-	host_id(machine);
-	ASSERT(machine[0] != '\0');
-	ASSERT(connected());
-	share_here(machine, "/here");
-	assign_sharing(1, &spec, slice_str(""), 1);
-	ASSERT(told_spawn(1, 1, 1, "ls\0HERE=1\0/here", 16));
-	share_here("machine:another", "/here");
-	assign_sharing(2, &spec, slice_str(""), 1);
-	ASSERT(told_spawn(2, 1, 0, "ls\0", 4));
-	share_here("", "/here");
-	assign_sharing(3, &spec, slice_str(""), 1);
-	ASSERT(told_spawn(3, 1, 0, "ls\0", 4));
-	/* A job's directory may not lie within another attempt's. */
-	snprintf(attempts, sizeof(attempts), "%s/7/deep", below("worker/w1/attempts"));
-	share_here(machine, attempts);
-	assign_sharing(4, &spec, slice_str(""), 1);
-	ASSERT(told_spawn(4, 1, 1, "ls\0HERE=1\0", 11));
-	share_here(machine, "/here");
-	spec.dir = slice_str(DIR_PRIVATE);
-	assign_sharing(5, &spec, slice_str(""), 1);
-	ASSERT(told_spawn(5, 1, 1, "ls\0HERE=1\0", 11));
 	PASS();
 }
 
@@ -657,8 +543,6 @@ SUITE(link_suite)
 	RUN_TEST(leaving_keeper_without_a_master_gets_no_attempt);
 	RUN_TEST(heartbeats_wait_for_the_keepers_answer);
 	RUN_TEST(assign_becomes_spawn);
-	RUN_TEST(what_jobs_share_completes_their_specifications);
-	RUN_TEST(the_submitters_directory_is_for_its_own_machine);
 	RUN_TEST(stop_recall_quit);
 	RUN_TEST(output_then_done_then_forgotten);
 	RUN_TEST(what_is_not_acknowledged_is_sent_again);

@@ -121,6 +121,7 @@ enum err run_read_defaults(struct cli *cli, enum run_source source, struct job_d
 	if (mode != NULL && !exec_mode_by_name(slice_str(mode), &defaults->mode))
 		return error_set(&cli->error, ERR_USAGE, "--mode: '%s' must be retry, exclusive or once", mode);
 	here_read(cli, source == FROM_PIPELINE ? invocation->args[0] : NULL, option_given(invocation, OPT_run_env_all), defaults);
+	here_identify(cli, defaults);
 	defaults->timeout_ms = (uint64_t)timeout_ms;
 	defaults->deadline_ms = (uint64_t)deadline_ms;
 	return ERR_NONE;

@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/host.h"
+#include "base/mounts.h"
 
 extern char **environ;
 
@@ -150,4 +152,26 @@ void here_read(struct cli *cli, const char *file, bool all, struct job_defaults 
 			entry = with_own_path(cli, environ[i]);
 		defaults->here_env.at[defaults->here_env.n++] = entry;
 	}
+}
+
+void here_identify(struct cli *cli, struct job_defaults *defaults)
+{
+	uint64_t boot = clock_boot_id(), view = host_view();
+	struct buf source = { 0 };
+	char dir[PATH_MAX];
+	struct stat info;
+
+	if (defaults->here_dir.len == 0 || defaults->here_dir.len >= sizeof(dir) || boot == 0 || view == 0)
+		return;
+	memcpy(dir, defaults->here_dir.data, defaults->here_dir.len);
+	dir[defaults->here_dir.len] = '\0';
+	if (stat(dir, &info) != 0)
+		return;
+	defaults->here_boot = boot;
+	defaults->here_view = view;
+	defaults->here_device = info.st_dev;
+	defaults->here_inode = info.st_ino;
+	if (mount_of(dir, slice_make(NULL, 0), &source) == info.st_dev)
+		defaults->here_source = arena_copy(&cli->arena, buf_slice(&source));
+	buf_free(&source);
 }

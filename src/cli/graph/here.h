@@ -11,6 +11,11 @@
  * to jobs.
  */
 void here_read(struct cli *cli, const char *file, bool all, struct job_defaults *defaults);
+/*
+ * Note also which directory it is, and the source of its mount, so that a worker with other mounts can tell whether it has the
+ * same one. Not for schedules: the directory that they mean may be made anew under its path.
+ */
+void here_identify(struct cli *cli, struct job_defaults *defaults);
 /* Return "NAME=value" from this environment; NULL and cli->error if the variable isn't set. */
 const char *here_variable(struct cli *cli, const char *name);
 

@@ -46,7 +46,7 @@ enum err context_check(struct slice bytes, struct error *error)
 	if (err == ERR_NONE && bytes.len > 0)
 		fault = "bytes follow it";
 	else if (err == ERR_NONE)
-		fault = has_nul(context.dir) || has_nul(context.here_dir) ? "the directory has a zero byte" :
+		fault = has_nul(context.dir) || has_nul(context.here_dir) || has_nul(context.here_source) ? "the directory has a zero byte" :
 									   env_fault(&context.env);
 	if (err == ERR_NONE && !fault)
 		fault = env_fault(&context.here_env);

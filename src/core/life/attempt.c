@@ -94,7 +94,8 @@ void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms)
 	struct row *row;
 
 	/* Only an attempt that may have started counts as a try. */
-	if (job->tries == 0 || job->outcome == OUTCOME_NONE || job->outcome == OUTCOME_RECALLED || job->outcome == OUTCOME_REFUSED)
+	if (job->tries == 0 || job->outcome == OUTCOME_NONE || job->outcome == OUTCOME_RECALLED || job->outcome == OUTCOME_REFUSED ||
+	    job->outcome == OUTCOME_ELSEWHERE)
 		return;
 	row = outbox_row(core->outbox, TABLE_attempt);
 	row->attempt = (struct row_attempt){
@@ -241,6 +242,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 		attempt_crashed(core, job, OUTCOME_EXIT_UNKNOWN, true);
 		break;
 	case OUTCOME_REFUSED:
+	case OUTCOME_ELSEWHERE:
 		if (job->state == STATE_ASSIGNED && !started) {
 			job->tries--;
 			job_move(core, job, EVENT_REFUSED, STATE_READY);
@@ -272,7 +274,8 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 	enum job_state to = STATE_FAILED;
 	bool cancels;
 
-	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED || done->outcome == OUTCOME_REFUSED) &&
+	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED || done->outcome == OUTCOME_REFUSED ||
+	     done->outcome == OUTCOME_ELSEWHERE) &&
 	    done->started_ms == 0) {
 		job->tries--;
 		to = STATE_READY;
@@ -361,7 +364,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct core_i
 		} else if (attempt_current(worker, job, done.epoch)) {
 			worker->done++;
 			worker_measure(worker, &done);
-			if (done.outcome == OUTCOME_REFUSED)
+			if (done.outcome == OUTCOME_REFUSED || (done.outcome == OUTCOME_ELSEWHERE && !here_lacks(core, worker, job)))
 				worker_refused(core, worker, done.code);
 			core->report_ms = number_sane(done.ended_ms, 1) ? done.ended_ms : 0;
 			attempt_finish(core, job, &done);

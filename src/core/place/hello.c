@@ -93,8 +93,10 @@ static struct worker *hello_worker(struct core *core, const struct core_input *i
 	}
 	same_life = hello->instance.len > 0 && slice_eq(hello->instance, slice_make(worker->instance, worker->instance_len));
 	*ret_knows_starts = same_life || ended_in_order(worker, hello->before);
-	if (!same_life)
+	if (!same_life) {
 		worker_renewed(core, worker);
+		here_ask_again(core, worker);
+	}
 	worker->conn = input->conn;
 	worker->newest_conn = input->conn;
 	map_put(&core->worker_conns, input->conn, worker);

@@ -59,11 +59,6 @@ struct slice_list labels_copy(struct slice_list labels)
 	return copy;
 }
 
-bool worker_shares(const struct worker *worker, const struct wants *wants)
-{
-	return wants->here.here_dir.len == 0 || slice_eq(wants->here.machine, slice_str(worker->machine));
-}
-
 bool worker_has_labels(const struct worker *worker, const struct wants *wants)
 {
 	for (size_t i = 0; i < wants->spec.labels.n; i++)
@@ -138,6 +133,7 @@ static void wants_free(struct wants *wants)
 		return;
 	mem_free(wants->bytes);
 	mem_free(wants->asks);
+	mem_free(wants->lacking);
 	arena_free(&wants->arena);
 	mem_free(wants);
 }

@@ -43,6 +43,13 @@ uint64_t ready_key(const struct job *job);
 struct job *ready_job(const struct core *core, uint64_t key);
 bool ready_waits(const struct job *job);
 
+/* here.c: the submitter's directory, which a worker must share */
+bool worker_shares(const struct worker *worker, const struct wants *wants);
+bool worker_lacks(const struct worker *worker, const struct wants *wants);       /* has the worker said that it doesn't? */
+/* Note that the worker doesn't have the directory of the job's class. False: the class needs none. */
+bool here_lacks(struct core *core, const struct worker *worker, const struct job *job);
+void here_ask_again(struct core *core, const struct worker *worker);     /* forget what the worker said of directories */
+
 /* label.c */
 void classes_init(struct core *core);
 void classes_free(struct core *core);
@@ -61,8 +68,6 @@ enum err class_of(struct core *core, struct run *run, const struct rec_job_spec 
 void run_release_classes(struct core *core, struct run *run, size_t from);
 /* Check whether the worker could run jobs of this class if it were idle. */
 bool worker_can(const struct worker *worker, const struct ready_class *class);
-/* Check that the worker shares the submitter's directory, if the jobs run there. */
-bool worker_shares(const struct worker *worker, const struct wants *wants);
 /* Check that the worker meets each requirement on labels. */
 bool worker_has_labels(const struct worker *worker, const struct wants *wants);
 void labels_sort(struct slice_list *labels);             /* sort texts and drop duplicates */

@@ -103,7 +103,8 @@ static void tell_failing(struct telling *telling, enum hurdle hurdle, const stru
 		if (hurdle == HURDLE_STANDING)
 			buf_addf(&telling->words, " (%s)", standing_name(worker->standing));
 		else if (hurdle == HURDLE_HERE)
-			buf_add_str(&telling->words, " (on another machine)");
+			buf_add_str(&telling->words, worker_lacks(worker, wants) ?
+				    " (has another one there, or none)" : " (on another machine)");
 		else if (hurdle == HURDLE_POOL_STATE)
 			buf_addf(&telling->words, " (pool %s is %s)", worker->pool->name, pool_state_name(worker->pool->state));
 		else if (hurdle == HURDLE_REFUSES)
