@@ -27,6 +27,7 @@ schema_files = \
 	share/schema/analyze.json \
 	share/schema/approvals.json \
 	share/schema/approve.json \
+	share/schema/asset.json \
 	share/schema/audit.json \
 	share/schema/backup.json \
 	share/schema/cancel.json \
@@ -149,4 +150,6 @@ decision_files = \
 	share/doc/decisions/0064-a-job-may-do-with-values-what-its-owner-may.md \
 	share/doc/decisions/0065-values-are-variables-of-the-script.md \
 	share/doc/decisions/0066-outputs-are-kept-in-the-row-of-their-job.md \
+	share/doc/decisions/0070-contents-are-kept-by-hash.md \
+	share/doc/decisions/0071-a-hash-gives-no-access.md \
 	share/doc/decisions/0072-values-of-ended-runs-stay-in-memory.md

@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 17;
+PRAGMA user_version = 18;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -355,6 +355,20 @@ CREATE TABLE value_request (
 	digest BLOB NOT NULL, -- SHA-256 of the operations
 	answer BLOB NOT NULL -- value_row records, one after the other: the answer
 ) STRICT;
+
+-- versions of assets
+CREATE TABLE asset (
+	asset TEXT NOT NULL, -- name
+	version INTEGER NOT NULL, -- from 1
+	hash BLOB NOT NULL, -- SHA-256 of the file, or of the directory's manifest; empty: the newest version was removed, and its number isn't given again
+	kind INTEGER NOT NULL, -- enum asset_kind
+	size INTEGER NOT NULL, -- bytes of all files
+	files INTEGER NOT NULL, -- number of files
+	owner TEXT NOT NULL, -- the person who put the asset's first version
+	made_ms INTEGER NOT NULL, -- UTC
+	pinned INTEGER NOT NULL, -- 1: the version is kept until a person unpins it
+	PRIMARY KEY (asset, version)
+) STRICT, WITHOUT ROWID;
 
 -- what a start reads
 CREATE INDEX run_live ON run (run) WHERE ended_ms = 0;

@@ -4,6 +4,7 @@
 
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -49,4 +50,49 @@ void sha256_drop(struct sha256 *hash)
 {
 	EVP_MD_CTX_free(hash->context);
 	hash->context = NULL;
+}
+
+void sha256_of(struct slice bytes, uint8_t ret_digest[SHA256_SIZE])
+{
+	struct sha256 hash;
+
+	sha256_init(&hash);
+	sha256_add(&hash, bytes);
+	sha256_end(&hash, ret_digest);
+}
+
+static const char prefix[] = "sha256:";
+
+void sha256_text(const uint8_t digest[SHA256_SIZE], char ret_text[SHA256_TEXT_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	char *at = ret_text + sizeof(prefix) - 1;
+
+	memcpy(ret_text, prefix, sizeof(prefix) - 1);
+	for (size_t i = 0; i < SHA256_SIZE; i++) {
+		*at++ = digits[digest[i] >> 4];
+		*at++ = digits[digest[i] & 15];
+	}
+	*at = '\0';
+}
+
+static int digit_of(uint8_t byte)
+{
+	if (byte >= '0' && byte <= '9')
+		return byte - '0';
+	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
+bool sha256_read(struct slice text, uint8_t ret_digest[SHA256_SIZE])
+{
+	if (text.len != SHA256_TEXT_SIZE - 1 || memcmp(text.data, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	for (size_t i = 0; i < SHA256_SIZE; i++) {
+		int high = digit_of(text.data[sizeof(prefix) - 1 + 2 * i]), low = digit_of(text.data[sizeof(prefix) + 2 * i]);
+
+		if (high < 0 || low < 0)
+			return false;
+		ret_digest[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
 }

@@ -32,9 +32,13 @@ cli_sources = \
 	src/cli/commands/analyze_times.c \
 	src/cli/commands/approvals.h \
 	src/cli/commands/approve_many.c \
+	src/cli/commands/asset.h \
+	src/cli/commands/asset_fetch.c \
+	src/cli/commands/asset_send.c \
 	src/cli/commands/cmd_act.c \
 	src/cli/commands/cmd_analyze.c \
 	src/cli/commands/cmd_approvals.c \
+	src/cli/commands/cmd_asset.c \
 	src/cli/commands/cmd_audit.c \
 	src/cli/commands/cmd_cancel.c \
 	src/cli/commands/cmd_cluster.c \

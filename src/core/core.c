@@ -93,6 +93,7 @@ void core_free(struct core *core)
 	groups_free(core);
 	locks_free(core);
 	values_free(core);
+	assets_free(core);
 	tokens_free(core);
 	people_forget(core);
 	teams_forget(core);

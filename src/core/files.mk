@@ -116,6 +116,7 @@ core_sources = \
 	src/core/time/steady_clock.c \
 	src/core/time/time.h \
 	src/core/time/timers.c \
+	src/core/values/asset.c \
 	src/core/values/change.c \
 	src/core/values/end.c \
 	src/core/values/grant.c \

@@ -158,6 +158,7 @@ uint64_t core_hash(const struct core *core)
 	mix(&hash, groups_hash(core));
 	mix(&hash, locks_hash(core));
 	mix(&hash, values_hash(core));
+	mix(&hash, assets_hash(core));
 	mix(&hash, tokens_hash(core));
 	mix(&hash, schedules_hash(core));
 	mix(&hash, prune_hash(core));

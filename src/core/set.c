@@ -10,6 +10,7 @@
 #include "core/queue/queue.h"
 #include "core/rows/durable.h"
 #include "core/time/time.h"
+#include "core/values/values.h"
 
 static enum err set_apply(struct core *core, const struct input_set *input, struct msg_ok *ok, struct error *error)
 {
@@ -28,6 +29,8 @@ static enum err set_apply(struct core *core, const struct input_set *input, stru
 		return lock_set(core, input, &ok->count, &ok->number, error);
 	case OBJECT_SCHEDULE:
 		return schedule_set(core, input, &ok->count, error);
+	case OBJECT_ASSET:
+		return asset_set(core, input, &ok->count, &ok->number, error);
 	case OBJECT_TOKEN:
 		return token_set(core, input, &ok->count, error);
 	default:

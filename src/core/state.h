@@ -184,6 +184,8 @@ struct core {
 	struct map lock_stamps;          /* map from timer stamp to struct lock_hold */
 	uint64_t lock_stamp, lock_holds;
 	uint64_t fences;                 /* fencing numbers given so far */
+	struct asset **assets;           /* in the order of their names */
+	size_t asset_count, asset_cap;
 	struct name_map value_spaces;    /* map from run number and definition to struct value_space */
 	struct map value_stamps;         /* map from timer stamp to struct value */
 	uint64_t value_stamp, value_bytes;

@@ -174,6 +174,16 @@ bool page_add_topic(struct answer_page *page, const struct rec_topic_row *row)
 	return true;
 }
 
+bool page_add_asset(struct answer_page *page, const struct rec_asset_row *row)
+{
+	if (!sight_own(page->sight, row->owner))
+		return leave_out(page);
+	if (page->snapshot.assets.n == page->limit || !page_has_room(page, 128 + row->asset.len + row->owner.len, 22))
+		return false;
+	PAGE_ADD(page, assets, row);
+	return true;
+}
+
 bool page_add_token(struct answer_page *page, const struct rec_token_row *row)
 {
 	if (!sight_own(page->sight, row->name))

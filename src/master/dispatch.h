@@ -21,6 +21,7 @@ frame_handler on_moment;
 frame_handler on_relay;
 frame_handler on_prune;
 frame_handler on_values, on_values_watch;
+frame_handler on_goods_have, on_goods_put, on_goods_pack, on_goods_read;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
 /* store_room.c: how much disk space a request needs in the store */
@@ -41,6 +42,9 @@ bool room_refuse(const struct incoming_frame *in, uint64_t id, enum room_need ne
  * *ret_own_only to the user whose runs alone it may change, or to nothing.
  */
 bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, uint64_t subject, struct slice *ret_own_only);
+
+/* Check all contents of the new version of an asset; then the core puts it. */
+void assets_put(const struct incoming_frame *in, const struct msg_set *set, bool own_only);
 
 /*
  * May the job behind this connection make this request now? If not, the refusal is sent here and *ret_refused is set.

@@ -139,6 +139,10 @@ static enum err on_set(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
+	if (msg.kind == OBJECT_ASSET && msg.verb == SET_PUT) {
+		assets_put(in, &msg, own_only.len > 0);
+		return ERR_NONE;
+	}
 	input = inbox_add(in->master, INPUT_SET, in->session, msg.id, in->body.len);
 	words = arena_alloc(&in->master->inbox.arena, msg.words.n * sizeof(*words));
 	for (size_t i = 0; i < msg.words.n; i++)
@@ -522,6 +526,10 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_PROGRESS] = on_progress,
 	[OP_VALUES] = on_values,
 	[OP_VALUES_WATCH] = on_values_watch,
+	[OP_GOODS_HAVE] = on_goods_have,
+	[OP_GOODS_PUT] = on_goods_put,
+	[OP_GOODS_PACK] = on_goods_pack,
+	[OP_GOODS_READ] = on_goods_read,
 	[OP_SHUTDOWN] = on_shutdown,
 	[OP_BACKUP] = on_backup,
 	[OP_MOMENT] = on_moment,

@@ -3,6 +3,7 @@
 
 master_sources = \
 	src/master/answer_page.c \
+	src/master/assets.c \
 	src/master/bridges.c \
 	src/master/bridges.h \
 	src/master/budget.h \
@@ -11,6 +12,12 @@ master_sources = \
 	src/master/dispatch_frame.c \
 	src/master/fsck.c \
 	src/master/fsck.h \
+	src/master/goods.c \
+	src/master/goods.h \
+	src/master/goods_book.c \
+	src/master/goods_book.h \
+	src/master/goods_thread.c \
+	src/master/goods_thread.h \
 	src/master/graphs.c \
 	src/master/history.c \
 	src/master/history.h \

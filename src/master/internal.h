@@ -65,7 +65,7 @@ struct askers {                          /* all clients of one class (people or 
 enum session_stage { SESSION_NEW, SESSION_INVENTORY, SESSION_OPEN };
 
 /* The reasons why a connection isn't read, as bits. */
-enum pause_why { PAUSE_INBOX = 1, PAUSE_LOG = 2, PAUSE_QUERIES = 4, PAUSE_READS = 8, PAUSE_ENDING = 16 };
+enum pause_why { PAUSE_INBOX = 1, PAUSE_LOG = 2, PAUSE_QUERIES = 4, PAUSE_READS = 8, PAUSE_ENDING = 16, PAUSE_GOODS = 32 };
 
 #define PEER_NAME_MAX 56                 /* an IPv6 address and a port */
 
@@ -84,6 +84,7 @@ struct peer_session {
 	/* id of the only token that the peer of this connection may use; empty: any */
 	char only_token[LIMIT_TOKEN_ID_MAX + 1];
 	int64_t token_made_ms, expires_ms;       /* when the token's secret was made; when it expires, 0: never */
+	size_t goods_pending;            /* number of unanswered requests about contents of assets */
 	uint64_t own_run;                /* run of the attempt that made the connection */
 	uint64_t seen_run;               /* number of the principal's own run that was last found in the store */
 	uint64_t version;                /* version of the protocol on this connection; 0 before HELLO */
@@ -221,7 +222,7 @@ struct master {
 	unsigned then_idle;
 	uint64_t then_turn;
 	struct shown_to *then_shown;     /* all lists that askers have had */
-	struct ev_async store_wake, logs_wake;
+	struct ev_async store_wake, logs_wake, goods_wake;
 	struct ev_check woken;
 	struct ev_prepare about_to_sleep;
 	int64_t woken_ns;
@@ -265,6 +266,8 @@ struct master {
 	struct core *core;
 	struct store *store;
 	struct logs *logs;
+	struct goods *goods;             /* contents of assets; NULL: the master shows an earlier time, or no_goods says why */
+	struct error no_goods;
 	/* numbers (u64) of the runs loaded at the start; freed when the logs have them */
 	struct buf live_runs;
 	struct commit_queue commits;
@@ -307,9 +310,10 @@ void then_free(struct master *master);
 
 /* master_loop.c */
 void loop_init(struct master *master);
-/* The next two functions are called on other threads. */
+/* The next three functions are called on other threads. */
 void loop_wake_store(void *arg);
 void loop_wake_logs(void *arg);
+void loop_wake_goods(void *arg);
 
 /* turn.c */
 struct core_input *inbox_add(struct master *master, enum input_kind kind, const struct peer_session *session,
@@ -399,6 +403,7 @@ bool page_add_lock(struct answer_page *page, const struct rec_lock_row *row);
 bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
 bool page_add_token(struct answer_page *page, const struct rec_token_row *row);
 bool page_add_topic(struct answer_page *page, const struct rec_topic_row *row);
+bool page_add_asset(struct answer_page *page, const struct rec_asset_row *row);
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
 bool page_add_act(struct answer_page *page, const struct rec_act_row *row);
@@ -553,6 +558,13 @@ uint64_t recent_mark(const struct recent *recent, uint64_t turn);
 bool recent_knows(const struct recent *recent, uint64_t mark, uint64_t *ret_turn);
 /* Walk through the changes after that turn, newest first; *back begins at 0. NULL: no more. */
 const struct changed *recent_before(const struct recent *recent, uint64_t turn, size_t *back);
+
+/* assets.c */
+/* Pause or resume reading from the session, by its unanswered requests about contents. */
+void assets_pace(struct peer_session *session);
+void assets_answer(struct master *master);                       /* send the answers that are ready */
+/* Called when the turn is durable: contents follow the rows of assets. */
+void assets_durable(struct master *master, const struct outbox *outbox);
 
 /* values.c */
 bool watches_end(struct peer_session *session, uint64_t id);

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "master/goods.h"
 #include "master/internal.h"
 #include "master/logs.h"
 #include "master/bridges.h"
@@ -121,6 +122,8 @@ static enum err load_row_cb(const struct row *row, void *arg, struct error *erro
 
 	if (run != 0 && row->run.ended_ms == 0)
 		buf_add(&master->live_runs, &run, sizeof(run));
+	if (row->table == TABLE_asset && master->goods)
+		goods_row(master->goods, row);
 	return core_load_row(master->core, row, error);
 }
 
@@ -146,7 +149,7 @@ static size_t know_people(const struct master *master, struct core_person *peopl
 
 static enum err open_store(struct master *master, struct error *error)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], goods[PATH_MAX];
 	struct core_person people[PEOPLE_MAX];
 	struct store_options options = {
 		.path = statedir_path(&master->options.statedir, "titan.db", path), .linger_ns = LINGER_NS,
@@ -176,7 +179,13 @@ static enum err open_store(struct master *master, struct error *error)
 		rand_system(&config.seed, sizeof(config.seed));
 	config.people_count = know_people(master, people);
 	master->core = core_new(&config);
+	/* Without the contents of assets, on a full disk for example, runs go on nevertheless. */
+	if (master->options.as_of_ms == 0 &&
+	    goods_open(statedir_path(&master->options.statedir, "goods", goods), loop_wake_goods, master, &master->goods, &master->no_goods) != ERR_NONE)
+		log_warn("the contents of assets can't be used: %s", master->no_goods.text);
 	err = store_load(master->store, load_row_cb, master, error);
+	if (err == ERR_NONE && master->goods)
+		goods_sweep(master->goods);
 	return err == ERR_STORE_TRUST ? store_hint(options.path, error) : err;
 }
 
@@ -245,6 +254,7 @@ static void finish(struct master *master)
 	listener_free(master->listener);
 	share_stop(master);
 	logs_close(master->logs);
+	goods_close(master->goods);
 	store_stop(master->store);
 	copies_free(master);
 	store_close(master->store);

@@ -127,6 +127,13 @@ static void logs_wake_cb(struct ev_loop *loop, struct ev_async *async, int event
 		end_log_pauses(master);
 }
 
+static void goods_wake_cb(struct ev_loop *loop, struct ev_async *async, int events)
+{
+	(void)loop;
+	(void)events;
+	assets_answer(async->data);
+}
+
 /* ---- called on other threads: ev_async_send is all that these may do ---- */
 
 void loop_wake_store(void *arg)
@@ -141,6 +148,13 @@ void loop_wake_logs(void *arg)
 	struct master *master = arg;
 
 	ev_async_send(master->loop, &master->logs_wake);
+}
+
+void loop_wake_goods(void *arg)
+{
+	struct master *master = arg;
+
+	ev_async_send(master->loop, &master->goods_wake);
 }
 
 /* ---- the wall clock ---- */
@@ -214,6 +228,7 @@ void loop_init(struct master *master)
 	ev_init(&master->end_timer, end_late_cb);
 	ev_async_init(&master->store_wake, store_wake_cb);
 	ev_async_init(&master->logs_wake, logs_wake_cb);
+	ev_async_init(&master->goods_wake, goods_wake_cb);
 	ev_idle_init(&master->awake, idle_cb);
 	ev_signal_init(&master->sigterm, signal_cb, SIGTERM);
 	ev_signal_init(&master->sigint, signal_cb, SIGINT);
@@ -222,6 +237,7 @@ void loop_init(struct master *master)
 	master->end_timer.data = master;
 	master->store_wake.data = master;
 	master->logs_wake.data = master;
+	master->goods_wake.data = master;
 	master->sigterm.data = master;
 	master->sigint.data = master;
 	ev_prepare_start(master->loop, &master->turn_watcher);
@@ -229,6 +245,7 @@ void loop_init(struct master *master)
 	quiet_init(master);
 	ev_async_start(master->loop, &master->store_wake);
 	ev_async_start(master->loop, &master->logs_wake);
+	ev_async_start(master->loop, &master->goods_wake);
 	ev_signal_start(master->loop, &master->sigterm);
 	ev_signal_start(master->loop, &master->sigint);
 	clock_watch(master);

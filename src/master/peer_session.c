@@ -240,6 +240,8 @@ static void drained_cb(struct conn *conn, void *owner)
 	/* Queries and subscriptions that waited for room go on in the next turn. */
 	line_go_on(session);
 	session_log_reads(session);
+	if (session->paused & PAUSE_GOODS)
+		assets_pace(session);
 	moments_drained(session);
 	master_stay_awake(session->master);
 }

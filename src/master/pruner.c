@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "master/dispatch.h"
+#include "master/goods.h"
 #include "master/logs.h"
 
 #define PAGE_RUNS   64                   /* ended runs read from the store at once, with their parts */
@@ -332,6 +333,8 @@ enum err on_prune(struct incoming_frame *in)
 	}
 	if (!msg.dry)
 		prune_asked(in, &msg);
+	if (!msg.dry && in->master->goods)
+		goods_sweep(in->master->goods);
 	sweep_add(in->master, in->session, &msg);
 	prune_go(in->master);
 	return ERR_NONE;
@@ -347,6 +350,8 @@ static void every_cb(struct ev_loop *loop, struct ev_timer *timer, int events)
 
 	(void)loop;
 	(void)events;
+	if (master->goods)
+		goods_sweep(master->goods);
 	if (master->pruner->first)
 		return;
 	if (runs.older_ms || runs.keep || runs.history_ms)

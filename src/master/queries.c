@@ -121,6 +121,19 @@ static void run_topics(struct master *master, struct master_turn *turn, struct q
 	query_finish(master, turn, query, &page, view_topic(master->core, at, &row) ? at : 0);
 }
 
+static void run_assets(struct master *master, struct master_turn *turn, struct query *query)
+{
+	struct slice wanted = slice_make(query->job, query->job_len);
+	uint64_t cursor = query->cursor, next;
+	struct rec_asset_row row;
+	struct answer_page page;
+
+	page_begin(&page, &master->scratch, query);
+	while ((next = view_asset(master->core, wanted, cursor, &row)) && page_add_asset(&page, &row))
+		cursor = next;
+	query_finish(master, turn, query, &page, next ? cursor : 0);
+}
+
 static void run_workers(struct master *master, struct master_turn *turn, struct query *query)
 {
 	struct answer_page page;
@@ -161,6 +174,15 @@ static void refuse_unknown(struct master *master, struct master_turn *turn, stru
 	query_refuse(master, turn, query, &error);
 }
 
+/* The store has the answer; specifications of schedules are in memory. */
+static void ask_history(struct master *master, struct master_turn *turn, struct query *query)
+{
+	if (query->what == QUERY_SPECS && query->run == 0)
+		query_schedule_specs(master, turn, query);
+	else
+		history_ask(master, query);
+}
+
 static void answer(struct master *master, struct master_turn *turn, struct query *query)
 {
 	switch (query->what) {
@@ -182,6 +204,9 @@ static void answer(struct master *master, struct master_turn *turn, struct query
 		break;
 	case QUERY_TOPICS:
 		run_topics(master, turn, query);
+		break;
+	case QUERY_ASSETS:
+		run_assets(master, turn, query);
 		break;
 	case QUERY_WORKERS:
 		run_workers(master, turn, query);
@@ -222,10 +247,7 @@ static void answer(struct master *master, struct master_turn *turn, struct query
 	case QUERY_SPECS:
 	case QUERY_IS_ACT:
 	case QUERY_IS_AGAIN:
-		if (query->what == QUERY_SPECS && query->run == 0)
-			query_schedule_specs(master, turn, query);
-		else
-			history_ask(master, query);
+		ask_history(master, turn, query);
 		break;
 	default:
 		refuse_unknown(master, turn, query);

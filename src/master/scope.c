@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a job may do over its own connection: submit runs, add jobs to its own run, look at its own run and at those
- * that its run's jobs submitted, and cancel those. Each request is checked anew, because the attempt may have ended
- * since the last one.
+ * that its run's jobs submitted, cancel those, and use assets in the name of its run's owner. Each request is checked
+ * anew, because the attempt may have ended since the last one.
  */
 #include "master/dispatch.h"
 
@@ -14,6 +14,7 @@ union request {
 	struct msg_subscribe subscribe;
 	struct msg_log_read log_read;
 	struct msg_act act;
+	struct msg_set set;
 	uint8_t bytes[MESSAGE_STRUCT_MAX];
 };
 
@@ -52,6 +53,8 @@ static enum err check_query(const struct peer_session *session, const struct msg
 	case QUERY_EXPLAIN:
 	case QUERY_SPECS:
 		return own(session, msg->run, error);
+	case QUERY_ASSETS:
+		return ERR_NONE;
 	case QUERY_NAMES:
 		return msg->run == 0 ? not_for_jobs("list all runs of the cluster", error) : own(session, msg->run, error);
 	default:
@@ -68,7 +71,13 @@ static enum err check(const struct peer_session *session, enum opcode op, const 
 	case OP_PROGRESS:
 	case OP_VALUES:                  /* core knows what the job was granted */
 	case OP_VALUES_WATCH:
+	case OP_GOODS_HAVE:              /* a job may do with assets what the owner of its run may */
+	case OP_GOODS_PUT:
+	case OP_GOODS_PACK:
+	case OP_GOODS_READ:
 		return ERR_NONE;
+	case OP_SET:
+		return msg->set.kind == OBJECT_ASSET ? ERR_NONE : not_for_jobs("change the cluster", error);
 	case OP_MOMENT:
 		return not_for_jobs("show an earlier time", error);
 	case OP_SUBMIT:

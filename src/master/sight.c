@@ -249,6 +249,24 @@ static bool refuses_schedule(const struct sight *sight, const struct core_input 
 	return true;
 }
 
+/* Does the asset of the input belong to another person, so that the sender may not see it? */
+static bool refuses_asset(const struct sight *sight, const struct core_input *input, struct error *error)
+{
+	struct slice name = input->set.set.name, owner;
+
+	if (input->kind != INPUT_SET || input->set.set.kind != OBJECT_ASSET || !view_asset_owner(sight->core, name, &owner) ||
+	    sight_own(sight, owner))
+		return false;
+	if (input->set.set.verb == SET_PUT) {
+		error_set(error, ERR_DENIED, "the name '%.*s' is taken by an asset of somebody else", (int)name.len, (const char *)name.data);
+		error_next(error, "choose another name");
+	} else {
+		error_set(error, ERR_NOT_FOUND, "there is no asset '%.*s'", (int)name.len, (const char *)name.data);
+		error_next(error, "titan asset ls");
+	}
+	return true;
+}
+
 /* Is the input about a run that its sender may not see? */
 static bool refuses_run(const struct sight *sight, const struct core_input *input, struct error *error)
 {
@@ -278,7 +296,8 @@ bool sight_refuses_input(struct master *master, const struct core_input *input)
 	if (!session)
 		return false;
 	sight = sight_of(session);
-	if (sight.all || (!refuses_run(&sight, input, &error) && !refuses_schedule(&sight, input, &error)))
+	if (sight.all || (!refuses_run(&sight, input, &error) && !refuses_schedule(&sight, input, &error) &&
+			  !refuses_asset(&sight, input, &error)))
 		return false;
 	session_refuse(session, input->request, &error);
 	return true;

@@ -318,6 +318,7 @@ void turn_reveal(struct master *master)
 
 		reveal_send(master, turn);
 		tell_logs(master, outbox);
+		assets_durable(master, outbox);
 		if (has_events(outbox)) {
 			master->events_turn = outbox->turn;
 			events = true;

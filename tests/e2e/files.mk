@@ -7,6 +7,9 @@ e2e_tests = \
 	tests/e2e/again.sh \
 	tests/e2e/analyze.sh \
 	tests/e2e/approve-many.sh \
+	tests/e2e/assets-full.sh \
+	tests/e2e/assets-rights.sh \
+	tests/e2e/assets.sh \
 	tests/e2e/at-people.sh \
 	tests/e2e/at.sh \
 	tests/e2e/audit.sh \

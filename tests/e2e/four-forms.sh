@@ -51,6 +51,7 @@ titan -q hold "$(cat held)"
 held_act=$(titan --json history --verb hold | jq '.[0].act')
 titan -q approve "$run/ask" -m "世界世界世界世界世界世界 $long $long" 2>/dev/null
 titan -q topic set "film.$long" gpu
+titan -q asset put rich.yaml "asset-$long" >/dev/null
 asks=$(titan run -q -e 'load -> ?qa -> pub; load=true; pub=true')
 until_true 30 job_is "$asks" qa approval
 printf '\002\003\000\000\000\000\000\001\200' >frames.bin
@@ -120,6 +121,8 @@ rows=$(cat <<END
 0   pool       pool show default
 0   topic      topic
 0   topic      topic show film.$long
+0   asset      asset
+0   asset      asset show asset-$long
 0~  kv         kv set cluster:$long blue
 0   kv         kv ls cluster:
 0~  kv         kv get cluster:$long
@@ -333,6 +336,7 @@ done <<END
 2 progress
 2 output a=1
 4 topic show nothing
+4 asset get nothing
 2 kv get nowhere:a
 4 kv get cluster:nothing
 2 repl now

@@ -116,6 +116,17 @@ fits kv "a set" kv get cluster:hosts
 fits kv "keys" kv ls
 fits kv "members" kv smembers cluster:hosts
 fits_lines kv "a watch" kv watch --from 0 --limit 2
+echo hi >asset
+fits asset "asset put" asset put asset
+fits asset "asset put, dry" asset put -n asset other
+fits asset "assets" asset ls
+fits asset "versions" asset ls asset
+fits asset "asset show" asset show asset
+fits asset "asset get" asset get asset -o got
+fits asset "asset pin" asset pin asset
+fits asset "asset pin off" asset pin asset --off
+fits asset "asset rm, dry" asset rm -n asset
+fits asset "asset rm" asset rm asset
 fits group "group set" group set db --max 2
 fits group "groups" group ls
 fits group "group rm" group rm db

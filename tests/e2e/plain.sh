@@ -107,6 +107,13 @@ rows 'audit export' "$none" audit export
 object 'audit verify' audit verify
 object 'audit head' audit head
 object 'up' up
+titan -q asset put nightly.yaml nightly >/dev/null
+rows 'asset ls' "$none" asset ls
+object 'asset show' asset show nightly
+object 'asset put' asset put nightly.yaml nightly
+object 'asset get' asset get nightly -o got
+object 'asset pin' asset pin -n nightly
+object 'asset rm' asset rm -n nightly
 titan -q kv set cluster:color blue
 titan -q kv sadd cluster:colors blue
 rows 'kv ls' "$none" kv ls cluster:

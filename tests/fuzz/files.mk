@@ -11,6 +11,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_input \
 	tests/fuzz/fuzz_key \
 	tests/fuzz/fuzz_logpack \
+	tests/fuzz/fuzz_manifest \
 	tests/fuzz/fuzz_pipeline \
 	tests/fuzz/fuzz_substitution
 
@@ -49,6 +50,10 @@ tests_fuzz_fuzz_key_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_logpack_SOURCES = tests/fuzz/fuzz_logpack.c $(fuzz_main)
 tests_fuzz_fuzz_logpack_LDADD = $(all_libs)
 tests_fuzz_fuzz_logpack_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_manifest_SOURCES = tests/fuzz/fuzz_manifest.c $(fuzz_main)
+tests_fuzz_fuzz_manifest_LDADD = $(all_libs)
+tests_fuzz_fuzz_manifest_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 tests_fuzz_fuzz_pipeline_SOURCES = tests/fuzz/fuzz_pipeline.c $(fuzz_main)
 tests_fuzz_fuzz_pipeline_LDADD = $(all_libs)

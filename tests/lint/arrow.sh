@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The include arrow: base < proto < tui < core, lang < store, net < master, worker < cli < main. A part may
+# The include arrow: base < proto < tui < core, lang < goods, store, net < master, worker < cli < main. A part may
 # include itself and what lies below it; parts of the same rank don't know each other. src/gen prints what
 # the tables say and what cli makes of them, so it stands beside main.
 
@@ -9,7 +9,7 @@
 arrow() {
 	awk '
 	BEGIN {
-		split("base:1 proto:2 tui:3 core:4 lang:4 store:5 net:5 master:6 worker:6 cli:7 gen:8 main:8", pairs, " ")
+		split("base:1 proto:2 tui:3 core:4 lang:4 goods:5 store:5 net:5 master:6 worker:6 cli:7 gen:8 main:8", pairs, " ")
 		for (i in pairs) { split(pairs[i], pair, ":"); rank[pair[1]] = pair[2] }
 	}
 	function part(path) {

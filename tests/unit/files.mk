@@ -34,6 +34,7 @@ unit_programs = \
 	tests/unit/test_cli_words \
 	tests/unit/test_core_act \
 	tests/unit/test_core_acts \
+	tests/unit/test_core_asset \
 	tests/unit/test_core_attempt \
 	tests/unit/test_core_backoff \
 	tests/unit/test_core_caller \
@@ -132,6 +133,9 @@ unit_programs = \
 	tests/unit/test_core_worker_pool \
 	tests/unit/test_core_worker_refuse \
 	tests/unit/test_core_worker_report \
+	tests/unit/test_goods_blobs \
+	tests/unit/test_goods_folder \
+	tests/unit/test_goods_manifest \
 	tests/unit/test_lang_conf \
 	tests/unit/test_lang_context \
 	tests/unit/test_lang_dagline \
@@ -146,6 +150,7 @@ unit_programs = \
 	tests/unit/test_master_answer_page \
 	tests/unit/test_master_clock \
 	tests/unit/test_master_fat \
+	tests/unit/test_master_goods_book \
 	tests/unit/test_master_greedy \
 	tests/unit/test_master_live \
 	tests/unit/test_master_live_tail \
@@ -330,6 +335,9 @@ tests_unit_test_core_act_LDADD = $(core_libs)
 
 tests_unit_test_core_acts_SOURCES = tests/unit/test_core_acts.c
 tests_unit_test_core_acts_LDADD = $(core_libs)
+
+tests_unit_test_core_asset_SOURCES = tests/unit/test_core_asset.c
+tests_unit_test_core_asset_LDADD = $(core_libs)
 
 tests_unit_test_core_attempt_SOURCES = tests/unit/test_core_attempt.c
 tests_unit_test_core_attempt_LDADD = $(core_libs)
@@ -625,6 +633,15 @@ tests_unit_test_core_worker_refuse_LDADD = $(core_libs)
 tests_unit_test_core_worker_report_SOURCES = tests/unit/test_core_worker_report.c
 tests_unit_test_core_worker_report_LDADD = $(core_libs)
 
+tests_unit_test_goods_blobs_SOURCES = tests/unit/test_goods_blobs.c
+tests_unit_test_goods_blobs_LDADD = $(goods_libs)
+
+tests_unit_test_goods_folder_SOURCES = tests/unit/test_goods_folder.c
+tests_unit_test_goods_folder_LDADD = $(goods_libs)
+
+tests_unit_test_goods_manifest_SOURCES = tests/unit/test_goods_manifest.c
+tests_unit_test_goods_manifest_LDADD = $(goods_libs)
+
 tests_unit_test_lang_conf_SOURCES = tests/unit/test_lang_conf.c
 tests_unit_test_lang_conf_LDADD = $(lang_libs)
 
@@ -666,6 +683,9 @@ tests_unit_test_master_clock_LDADD = $(all_libs)
 
 tests_unit_test_master_fat_SOURCES = tests/unit/test_master_fat.c
 tests_unit_test_master_fat_LDADD = $(all_libs)
+
+tests_unit_test_master_goods_book_SOURCES = tests/unit/test_master_goods_book.c
+tests_unit_test_master_goods_book_LDADD = $(all_libs)
 
 tests_unit_test_master_greedy_SOURCES = tests/unit/test_master_greedy.c
 tests_unit_test_master_greedy_LDADD = $(all_libs)

@@ -117,6 +117,8 @@ static struct msg_set set_of(uint64_t kind)
 	}
 	if (kind == OBJECT_TOPIC)
 		set.text = slice_str("gpu");
+	if (kind == OBJECT_ASSET)
+		set.text = slice_str("sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
 	if (kind == OBJECT_TOKEN) {
 		set.number = ROLE_BIT(APPROVER);
 		set.text = slice_str("bert");
@@ -196,6 +198,7 @@ TEST every_verb_of_the_rights_is_an_act(void)
 		{ OP_SET, OBJECT_SCHEDULE, "pause schedule x: active, 0 3 * * *, of ana -> paused, 0 3 * * *, of ana" },
 		{ OP_SET, OBJECT_TOKEN, "put token x:  -> bert, approver" },
 		{ OP_SET, OBJECT_TOPIC, "put topic x:  -> pool gpu" },
+		{ OP_SET, OBJECT_ASSET, "put asset x:  -> version 1, 5 bytes, of ana" },
 		{ OP_VALUES, SPACE_RUN, NULL },  /* jobs and people change too many of these: decision 0064 */
 		{ OP_VALUES, SPACE_DEFINITION, "set value def/x:k:  -> revision 1, 1 bytes" },
 		{ OP_VALUES, SPACE_CLUSTER, "set value cluster:k:  -> revision 1, 1 bytes" },

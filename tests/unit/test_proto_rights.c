@@ -17,7 +17,7 @@ static const struct {
 	{ OP_ACT, ACT_REJECT, "--y-y-" },   { OP_ACT, ACT_PUSHBACK, "--y-y-" }, { OP_ACT, ACT_SETTLE, "--y-y-" },
 	{ OP_ACT, ACT_REQUEUE, "-o-yy-" },  { OP_ACT, ACT_DISCARD, "-o-yy-" },  { OP_ACT, ACT_REINSTATE, "-o-yy-" },  { OP_SET, OBJECT_WORKER, "---yy-" },
 	{ OP_SET, OBJECT_POOL, "---yy-" },  { OP_SET, OBJECT_TOPIC, "---yy-" },  { OP_SET, OBJECT_TENANT, "---yy-" }, { OP_SET, OBJECT_GROUP, "---yy-" },
-	{ OP_SET, OBJECT_LOCK, "---yy-" },  { OP_SET, OBJECT_SCHEDULE, "-o-yy-" },
+	{ OP_SET, OBJECT_LOCK, "---yy-" },  { OP_SET, OBJECT_SCHEDULE, "-o-yy-" }, { OP_SET, OBJECT_ASSET, "-o-yy-" },
 	{ OP_SET, OBJECT_TOKEN, "----y-" },
 	{ OP_VALUES, SPACE_RUN, "-o-yy-" }, { OP_VALUES, SPACE_DEFINITION, "---yy-" }, { OP_VALUES, SPACE_CLUSTER, "---yy-" },
 	/* What doesn't exist. */

@@ -227,6 +227,9 @@ static enum err add_rows(struct naming *naming, enum query_what what)
 			naming_offer(naming, "", answer.pools.at[i].name, "");
 		for (size_t i = 0; i < answer.topics.n; i++)
 			naming_offer(naming, "", answer.topics.at[i].topic, "");
+		for (size_t i = 0; i < answer.assets.n; i++)
+			if (answer.assets.at[i].newest)
+				naming_offer(naming, "", answer.assets.at[i].asset, "");
 		for (size_t i = 0; i < answer.schedules.n; i++)
 			naming_offer(naming, "", answer.schedules.at[i].name, "");
 		for (size_t i = 0; i < answer.locks.n; i++)
@@ -285,7 +288,7 @@ static enum err add(struct naming *naming)
 		[COMPLETE_GATES] = QUERY_GATES, [COMPLETE_DEAD] = QUERY_DEAD, [COMPLETE_WORKERS] = QUERY_WORKERS,
 		[COMPLETE_POOLS] = QUERY_POOLS, [COMPLETE_SCHEDULES] = QUERY_SCHEDULES, [COMPLETE_LOCKS] = QUERY_LOCKS,
 		[COMPLETE_GROUPS] = QUERY_GROUPS, [COMPLETE_TENANTS] = QUERY_TENANTS,
-		[COMPLETE_TOKENS] = QUERY_TOKENS, [COMPLETE_TOPICS] = QUERY_TOPICS,
+		[COMPLETE_TOKENS] = QUERY_TOKENS, [COMPLETE_TOPICS] = QUERY_TOPICS, [COMPLETE_ASSETS] = QUERY_ASSETS,
 	};
 	struct completion *completion = naming->completion;
 	const char *slash = strchr(completion->begun, '/');

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/ask/ask.h"
+#include "cli/ask/query.h"
 #include "cli/commands/command.h"
 #include "cli/session/output.h"
 #include "cli/show/json.h"
@@ -139,6 +140,16 @@ static enum err reserve(struct cli *cli, const char *path, bool *ret_reserved)
 	return cli_confirm(cli, question);
 }
 
+/* Say what the backup doesn't have. Errors don't matter: the backup is complete. */
+static void tell_of_assets(struct cli *cli)
+{
+	struct msg_query query = { .what = QUERY_ASSETS, .limit = 1 };
+	struct msg_snapshot page;
+
+	if (cli->settings.style == STYLE_HUMAN && !cli->settings.quiet && cli_query(cli, query, &cli->arena, &page) == ERR_NONE && page.assets.n > 0)
+		cli_note(cli, "the contents of assets aren't in the backup: copy the directory goods of the state directory, too (titan-backup(1))");
+}
+
 int cmd_backup(struct cli *cli)
 {
 	const char *name = cli->invocation->args[0];
@@ -161,6 +172,7 @@ int cmd_backup(struct cli *cli)
 		return cli_fail(cli);
 	}
 	tell(cli, "backup", path, &fsck, true, NULL);
+	tell_of_assets(cli);
 	return 0;
 }
 

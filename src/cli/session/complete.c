@@ -171,7 +171,7 @@ static const struct {
 	const char *word;                /* placeholder in the pattern of a command or the ARGUMENT of an option */
 	enum complete_of of;
 } known_words[] = {
-	{ "FILE", COMPLETE_FILES }, { "DIR", COMPLETE_DIRECTORIES }, { "WORKER", COMPLETE_WORKERS }, { "POOL", COMPLETE_POOLS }, { "PATTERN", COMPLETE_TOPICS },
+	{ "FILE", COMPLETE_FILES }, { "DIR", COMPLETE_DIRECTORIES }, { "WORKER", COMPLETE_WORKERS }, { "POOL", COMPLETE_POOLS }, { "PATTERN", COMPLETE_TOPICS }, { "ASSET", COMPLETE_ASSETS },
 	{ "RUN", COMPLETE_RUNS }, { "SCRIPT", COMPLETE_FILES }, { "ARG", COMPLETE_FILES },
 };
 

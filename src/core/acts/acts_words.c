@@ -320,6 +320,9 @@ static void object_words(const struct core *core, const struct input_set *input,
 	case OBJECT_SCHEDULE:
 		schedule_words(core, name, out);
 		return;
+	case OBJECT_ASSET:
+		asset_words(core, &input->set, out);
+		return;
 	case OBJECT_TOKEN:
 		token_words(core, name, out);
 		return;

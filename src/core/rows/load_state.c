@@ -247,6 +247,8 @@ enum err core_load_row(struct core *core, const struct row *row, struct error *e
 		return load_act(core, &row->act, error);
 	case TABLE_token:
 		return load_token(core, &row->token, error);
+	case TABLE_asset:
+		return load_asset(core, &row->asset, error);
 	case TABLE_value_space:
 		return load_value_space(core, &row->value_space, error);
 	case TABLE_value:

@@ -32,6 +32,13 @@ void values_state_words(const struct core *core, const struct core_input *input,
 void repeated_free(struct core *core);
 enum err load_value_request(struct core *core, const struct row_value_request *row, struct error *error);
 
+/* asset.c */
+enum err asset_set(struct core *core, const struct input_set *input, uint64_t *ret_changed, uint64_t *ret_version, struct error *error);
+void asset_words(const struct core *core, const struct msg_set *set, struct buf *out);
+enum err load_asset(struct core *core, const struct row_asset *row, struct error *error);
+void assets_free(struct core *core);
+uint64_t assets_hash(const struct core *core);
+
 /* end.c: values that end by themselves, loading, the end of a turn */
 void value_ended(struct core *core, uint64_t stamp);
 enum err load_value_space(struct core *core, const struct row_value_space *row, struct error *error);

@@ -79,6 +79,9 @@ bool view_workers_idle(const struct core *core);         /* true: no slot of any
 /* With arena NULL the row lacks resources and names of stuck jobs. */
 bool view_worker(const struct core *core, uint64_t worker, struct arena *arena, struct rec_worker_row *ret_row);
 /* Pools in order of names, from at = 0; false: no more. */
+/* Versions of assets by name and version, after the one at the cursor (0: the first). Returns the cursor of this one; 0: no more. */
+uint64_t view_asset(const struct core *core, struct slice name, uint64_t cursor, struct rec_asset_row *ret_row);
+bool view_asset_owner(const struct core *core, struct slice name, struct slice *ret_owner);
 bool view_topic(const struct core *core, size_t at, struct rec_topic_row *ret_row);
 bool view_pool(const struct core *core, size_t at, struct rec_pool_row *ret_row);
 /* The next worker by number; pass 0 to start; 0: no more. */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shared by the files of titan asset: sending contents to the master, and fetching them. */
+#ifndef TITAN_CLI_ASSET_H
+#define TITAN_CLI_ASSET_H
+
+#include "cli/session/cli.h"
+#include "goods/manifest.h"
+
+struct asset_source {                    /* a file or directory of this machine, read and hashed */
+	enum asset_kind kind;
+	uint8_t hash[SHA256_SIZE];       /* of the file, or of the manifest */
+	uint64_t bytes, files;
+	int fd;                          /* the file or the directory */
+	const char *path;
+	struct manifest manifest;        /* of a directory */
+	struct buf manifest_bytes;
+	struct arena arena;
+};
+
+/* asset_send.c */
+enum err asset_read(struct cli *cli, const char *path, struct asset_source *ret);
+void asset_source_free(struct asset_source *source);
+/*
+ * Upload all that the master lacks, and go on after a lost connection. Returns how many bytes were sent. cli is connected.
+ */
+enum err asset_send(struct cli *cli, const struct asset_source *source, uint64_t *ret_sent);
+
+/* asset_fetch.c */
+/* Write a version to a new file or directory; path "-": standard output. replace: an existing file may be replaced. */
+enum err asset_fetch(struct cli *cli, const struct rec_asset_row *row, const char *path, bool replace);
+
+#endif

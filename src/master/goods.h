@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The contents of assets: a thread that keeps them on disk and answers requests about them, in order. The loop never waits
+ * for it. A version of an asset is put by the core, after the thread found that all its contents are there.
+ */
+#ifndef TITAN_MASTER_GOODS_H
+#define TITAN_MASTER_GOODS_H
+
+#include "base/buf.h"
+#include "core/rows/outbox.h"
+#include "proto/message.h"
+
+struct goods;
+
+enum goods_work_kind { GOODS_FRAME, GOODS_CHECK, GOODS_ROWS, GOODS_SWEEP };
+
+struct goods_answer {
+	uint64_t conn;                   /* 0: no client asked */
+	struct buf frames;               /* encoded frames */
+	bool checked;                    /* the answer belongs to goods_check: set may go to the core unless frames has an ERROR */
+	struct msg_set set;              /* its texts are in arena */
+	bool own_only;                   /* as given to goods_check */
+	struct arena arena;
+	struct goods_answer *next;
+};
+
+struct goods_sender {                    /* who sends a request */
+	uint64_t conn;
+	struct slice name;               /* name of the principal */
+	bool all;                        /* it sees everything */
+};
+
+/* Open the directory. wake_cb is called on the thread when goods_take has an answer. */
+enum err goods_open(const char *dir, void (*wake_cb)(void *arg), void *arg, struct goods **ret_goods, struct error *error);
+void goods_close(struct goods *goods);                   /* finishes what is queued; goods may be NULL */
+
+/* Queue a request; body is copied. An error means that the frame is malformed. */
+enum err goods_frame(struct goods *goods, const struct goods_sender *sender, enum opcode op, struct slice body, struct error *error);
+/* Queue a check of all contents that a PUT of an asset names. */
+void goods_check(struct goods *goods, const struct goods_sender *sender, const struct msg_set *set, bool own_only);
+/* A row of an asset is durable. */
+void goods_row(struct goods *goods, const struct row *row);
+void goods_sweep(struct goods *goods);                   /* remove contents that nothing names */
+size_t goods_queued(struct goods *goods);                /* bytes of requests that wait */
+/* Take the next answer, to be freed with goods_answer_free; NULL: there is none. */
+struct goods_answer *goods_take(struct goods *goods);
+void goods_answer_free(struct goods_answer *answer);
+
+#endif
