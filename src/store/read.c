@@ -53,10 +53,10 @@ static const struct {
 	{ TABLE_token, "FROM token" },
 	{ TABLE_pool_provides, "FROM pool_provides ORDER BY pool" },
 	{ TABLE_topic, "FROM topic" },
-	{ TABLE_asset, "FROM asset ORDER BY asset, version" },
 	{ TABLE_value_space, "FROM value_space" },
 	{ TABLE_value, "FROM value" },
 	{ TABLE_value_request, "FROM value_request" },
+	{ TABLE_asset, "FROM asset ORDER BY asset, version" },
 };
 
 /* Parameters: ?1 run, ?2 from, ?3 limit. */
