@@ -2,7 +2,8 @@
 /*
  * Jobs that run in the submitter's directory need a worker that shares it. A worker of another machine doesn't, unless both have
  * mounted it from a third. Such a worker, and one of the same machine with other mounts, as in a container, compares the directory
- * and gives the job back if it is another one. This is noted at the class of the job until the worker is started again, so the class is offered to others.
+ * and gives the job back if it is another one. This is noted at the class of the job until the worker is started again, so the
+ * class is offered to others.
  */
 #include "core/queue/queue.h"
 
