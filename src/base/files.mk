@@ -41,6 +41,7 @@ base_sources = \
 	src/base/text.h \
 	src/base/text_escape.c \
 	src/base/text_internal.h \
+	src/base/text_json.c \
 	src/base/text_split.c \
 	src/base/text_width.c \
 	src/base/when.c \

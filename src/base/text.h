@@ -17,6 +17,11 @@ enum text_keep {
 };
 
 void text_escape(struct buf *out, struct slice text, unsigned keep);
+/*
+ * Write a JSON string. Control, bidirectional and zero-width characters become \u escapes, and bytes that aren't UTF-8 become
+ * U+FFFD.
+ */
+void text_add_json(struct buf *out, struct slice text);
 /* Is this a control, bidirectional, zero-width or unassigned character? */
 bool text_is_hidden(uint32_t code);
 size_t text_width(struct slice text);                    /* returns the width of text that is already escaped */

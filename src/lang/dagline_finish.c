@@ -336,9 +336,11 @@ static enum err check_take(struct dag_reader *reader, const struct dag_name *nam
 			 (int)take->output.len, (const char *)take->output.data);
 		return error_next(reader->error, "add it to the outputs of that job");
 	}
-	if (parent->node.fan)
-		return dag_fail(reader, take->spot.at, take->spot.len, ERR_INVALID,
-				"'%.*s' is several jobs, whose outputs can't be used by others yet", len, text);
+	if (parent->node.fan && parent->node.width > LIMIT_TAKE_JOBS_MAX) {
+		dag_fail(reader, take->spot.at, take->spot.len, ERR_TOO_LARGE, "'%.*s' has more than %d jobs, so their outputs can't be used together",
+			 len, text, LIMIT_TAKE_JOBS_MAX);
+		return error_next(reader->error, "let each job write a file into a directory that the other jobs read");
+	}
 	if (needs_it(reader, &name->node, parent->index))
 		return ERR_NONE;
 	dag_fail(reader, take->spot.at, take->spot.len, ERR_INVALID, "job '%.*s' doesn't need '%.*s', so it may run before that job",

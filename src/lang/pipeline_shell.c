@@ -10,7 +10,6 @@
 #include "proto/limits.h"
 #include "proto/value_name.h"
 
-#define STRING_MAX 131072                /* most bytes of an argument or variable that Linux takes, with its final zero byte */
 #define MARK       0xff                  /* stands for a value; no text in UTF-8 has this byte */
 
 static const struct refusal {
@@ -134,7 +133,7 @@ static enum err make_variable(struct pipe *pipe, struct pipe_job *job, const str
 	add_variable(&entry, ref);
 	buf_add_byte(&entry, '=');
 	for (size_t i = 0; i < values.n; i++)
-		if (entry.len + values.at[i].len >= STRING_MAX)
+		if (entry.len + values.at[i].len > LIMIT_VARIABLE_MAX)
 			err = too_long(pipe, node, ref);
 	if (err == ERR_NONE && !is_made_already(job, buf_slice(&entry))) {
 		if (pipe->words.axis_count > 0)
@@ -325,7 +324,7 @@ static enum err make_words(struct pipe *pipe, struct pipe_job *job, const struct
 		struct matrix_ref ref = { 0 };
 
 		words = slice_make(words.data + len + 1, words.len - len - 1);
-		if (!matrix_expand(&pipe->words, template, MATRIX_LONGEST, pipe->reader.arena, &longest, &ref) || longest.len >= STRING_MAX) {
+		if (!matrix_expand(&pipe->words, template, MATRIX_LONGEST, pipe->reader.arena, &longest, &ref) || longest.len > LIMIT_VARIABLE_MAX) {
 			matrix_next(node->text, 0, &ref);
 			return too_long(pipe, node, &ref);
 		}

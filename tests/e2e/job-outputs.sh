@@ -124,6 +124,34 @@ printf '%s\n' "$out" >again.yaml
 run=$(titan -q run again.yaml)
 titan --timeout 60s wait "$run" >/dev/null 2>&1
 is "uses them, too" "$(titan logs "$run/each[1]")" b7
+
+# All jobs of a fan-out: an array of their values.
+cat >fan.yaml <<'END'
+jobs:
+  each:
+    outputs: v
+    fan_out: {items: [a, b, c, d]}
+    continue_on: [failed]
+    run: |
+      test "$TITAN_ITEM" != c || exit 3
+      printf 'v<<END\n%s "\\\001\n\303\244 it'"'"'s\nEND\n' "$TITAN_ITEM" >>"$TITAN_OUTPUT"
+  one: {fan_out: 1, outputs: v, run: titan output v=x}
+  all: {needs: [each], run: "printf %s ${jobs.each.outputs.v}"}
+  ones: {needs: [one], env: {ONE: "${jobs.one.outputs.v}"}, run: 'echo "$ONE"'}
+  long: {fan_out: 3, outputs: v, run: "head -c 60000 /dev/zero | tr '\\0' x >long; titan output v --file long", dir: private}
+  toolong: {needs: [long], run: "echo before; echo ${jobs.long.outputs.v}; echo behind"}
+END
+run=$(titan -q run fan.yaml)
+exits "a job uses what all jobs of a fan-out put out" 1 titan --timeout 60s wait "$run"
+is "as an array in the order of the jobs, with null for one without" "$(titan logs "$run/all" | jq -c .)" \
+	'["a \"\\\u0001\nä it'"'"'s","b \"\\\u0001\nä it'"'"'s",null,"d \"\\\u0001\nä it'"'"'s"]'
+is "also of a single job" "$(titan logs "$run/ones")" '["x"]'
+is "an array that is longer than a variable can be is missing" "$(titan logs "$run/toolong" | head -n 1) $(job_state "$run" toolong)" 'before failed'
+titan graph "$run" --yaml >again.yaml
+run=$(titan -q run again.yaml)
+titan --timeout 60s wait "$run" >/dev/null 2>&1
+is "the run as a pipeline uses it, too" "$(titan logs "$run/ones")" '["x"]'
+
 printf 'first=1\n' >VERSION
 exits "the example runs" 0 titan --timeout 60s run -w "$e2e_dir/../../share/examples/versions.yaml" -p file="$test_dir/VERSION"
 is "and tells the version" "$(titan logs last/tell)" "version first=1, from 1 lines"

@@ -26,15 +26,48 @@ static void take_some(struct rand_state *rand, struct sim_graph *graph, struct r
 	}
 }
 
+static void put_out(struct sim_graph *graph, struct rec_job_spec *job, size_t count)
+{
+	job->outputs.n = count;
+	job->outputs.at = arena_zalloc(&graph->arena, count, sizeof(struct slice));
+	for (size_t i = 0; i < count; i++)
+		job->outputs.at[i] = slice_str(i ? "second" : "first");
+}
+
 void job_puts_out(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	if (!job->argv.n)
 		return;
 	take_some(rand, graph, job, index);
-	job->outputs.n = 1 + rand_below(rand, 2);
-	job->outputs.at = arena_zalloc(&graph->arena, job->outputs.n, sizeof(struct slice));
-	for (size_t i = 0; i < job->outputs.n; i++)
-		job->outputs.at[i] = slice_str(i ? "second" : "first");
+	put_out(graph, job, 1 + rand_below(rand, 2));
+}
+
+/* Name some neighbouring jobs like those of a fan-out, and let a later job use what they put out. */
+void graph_fan_outputs(struct rand_state *rand, struct sim_graph *graph)
+{
+	uint32_t size = 2 + (uint32_t)rand_below(rand, 3), first, user;
+	struct slice *takes;
+	char text[48];
+
+	if (graph->into || graph->count <= size)
+		return;
+	first = (uint32_t)rand_below(rand, graph->count - size);
+	user = first + size + (uint32_t)rand_below(rand, graph->count - first - size);
+	if (!graph->jobs[user].argv.n)
+		return;
+	for (uint32_t i = 0; i < size; i++) {
+		struct rec_job_spec *job = &graph->jobs[first + i];
+
+		snprintf(text, sizeof(text), "f[%u]", i);
+		job->name = arena_copy(&graph->arena, slice_str(text));
+		if (job->argv.n && job->outputs.n == 0)
+			put_out(graph, job, 1);
+	}
+	takes = arena_zalloc(&graph->arena, graph->jobs[user].takes.n + 1, sizeof(*takes));
+	for (size_t i = 0; i < graph->jobs[user].takes.n; i++)
+		takes[i] = graph->jobs[user].takes.at[i];
+	takes[graph->jobs[user].takes.n] = slice_str("W0=f/first");
+	graph->jobs[user].takes = (struct slice_list){ takes, graph->jobs[user].takes.n + 1 };
 }
 
 enum sim_outputs sim_outputs_kind(uint64_t job, uint64_t epoch)

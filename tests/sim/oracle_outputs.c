@@ -51,9 +51,90 @@ static uint64_t serial_of(const struct sim_graph *graph, uint64_t first, struct 
 }
 
 /*
- * Check one variable of an attempt. The decided state of the other job may be ahead of the durable one, so its epoch is only
- * known if both agree.
+ * Is it known what this job has put out now? The decided state may be ahead of the durable one, so its epoch is only known if
+ * both agree. ret_wanted: the value.
  */
+static bool value_known(struct sim_world *world, uint64_t from, bool second, char ret_wanted[64])
+{
+	const struct oracle_job *job = oracle_job(world, from);
+	const struct rec_job_spec *spec = oracle_spec(world, from);
+
+	if (job->durable != STATE_SUCCEEDED || job->decided != STATE_SUCCEEDED || job->round != job->round_decided ||
+	    job->row.outcome != OUTCOME_EXIT || spec->outputs.n <= second ||
+	    sim_outputs_kind(from, (uint64_t)job->row.epoch) != SIM_OUTPUTS_RIGHT)
+		return false;
+	snprintf(ret_wanted, 64, "%llu.%llu", (unsigned long long)from, (unsigned long long)job->row.epoch);
+	return true;
+}
+
+/* Is this an output of this job? */
+static bool value_is_of(struct slice found, uint64_t from)
+{
+	char lead[32];
+
+	snprintf(lead, sizeof(lead), "%llu.", (unsigned long long)from);
+	return found.len > strlen(lead) && memcmp(found.data, lead, strlen(lead)) == 0;
+}
+
+static void check_one(struct sim_world *world, uint64_t serial, uint64_t from, bool second, struct slice found)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, from);
+	char wanted[64];
+
+	if (!spec)
+		return;
+	if (found.len > 0 && spec->outputs.n <= second)
+		world_fail(world, "job %u finds an output of job %u, which declares none of that name", (unsigned)serial, (unsigned)from);
+	if (found.len > 0 && !value_is_of(found, from))
+		world_fail(world, "job %u finds what another job than %u put out", (unsigned)serial, (unsigned)from);
+	if (value_known(world, from, second, wanted) && !slice_eq(found, slice_str(wanted)))
+		world_fail(world, "job %u doesn't find what job %u put out", (unsigned)serial, (unsigned)from);
+}
+
+/* Take the next element off a JSON array of plain strings and nulls; empty for null. False: it isn't one. */
+static bool take_element(struct slice *rest, bool first, struct slice *ret)
+{
+	const uint8_t *end;
+
+	if (rest->len < 2 || rest->data[0] != (first ? '[' : ','))
+		return false;
+	*rest = slice_make(rest->data + 1, rest->len - 1);
+	*ret = slice_make(NULL, 0);
+	if (rest->len >= 4 && memcmp(rest->data, "null", 4) == 0) {
+		*rest = slice_make(rest->data + 4, rest->len - 4);
+		return true;
+	}
+	end = rest->data[0] == '"' ? memchr(rest->data + 1, '"', rest->len - 1) : NULL;
+	if (!end)
+		return false;
+	*ret = slice_make(rest->data + 1, (size_t)(end - rest->data - 1));
+	*rest = slice_make(end + 1, (size_t)(rest->data + rest->len - end - 1));
+	return true;
+}
+
+/* Check what a job finds of all jobs of a fan-out. */
+static void check_all(struct sim_world *world, uint64_t serial, const struct sim_graph *graph, uint64_t first, struct slice name,
+		      struct slice found)
+{
+	uint64_t from;
+	char text[48];
+
+	for (uint32_t i = 0;; i++) {
+		struct slice value;
+
+		snprintf(text, sizeof(text), "%.*s[%u]", (int)name.len, (const char *)name.data, i);
+		from = serial_of(graph, first, slice_str(text));
+		if (!from && i > 0 && !slice_eq(found, slice_str("]")))
+			world_fail(world, "job %u doesn't find one value for each job of a fan-out", (unsigned)serial);
+		if (!from)
+			return;
+		if (!take_element(&found, i == 0, &value))
+			world_fail(world, "job %u finds no array of the outputs of a fan-out", (unsigned)serial);
+		check_one(world, serial, from, false, value);
+	}
+}
+
+/* Check one variable of an attempt. */
 static void check_take(struct sim_world *world, uint64_t serial, struct slice take, const struct slice_list *env)
 {
 	const uint8_t *equals = memchr(take.data, '=', take.len), *slash = memchr(take.data, '/', take.len);
@@ -61,32 +142,16 @@ static void check_take(struct sim_world *world, uint64_t serial, struct slice ta
 	bool second = slice_eq(slice_make(slash + 1, (size_t)(take.data + take.len - slash - 1)), slice_str("second"));
 	uint64_t first = 0, from;
 	const struct sim_graph *graph = oracle_graph(world, serial, &first);
-	const struct rec_job_spec *spec;
-	const struct oracle_job *job;
 	struct slice found = { 0 };
-	char wanted[64];
-	bool known;
 
-	from = graph ? serial_of(graph, first, name) : 0;
-	spec = from ? oracle_spec(world, from) : NULL;
-	if (!spec)
-		return;
 	for (size_t i = 0; i < env->n; i++)
 		if (env->at[i].len > 2 && memcmp(env->at[i].data, take.data, 3) == 0)
 			found = slice_make(env->at[i].data + 3, env->at[i].len - 3);
-	job = oracle_job(world, from);
-	if (found.len > 0 && spec->outputs.n <= second)
-		world_fail(world, "job %u finds an output of job %u, which declares none of that name", (unsigned)serial, (unsigned)from);
-	snprintf(wanted, sizeof(wanted), "%llu.", (unsigned long long)from);
-	if (found.len > 0 && (found.len < strlen(wanted) || memcmp(found.data, wanted, strlen(wanted)) != 0))
-		world_fail(world, "job %u finds what another job than %u put out", (unsigned)serial, (unsigned)from);
-	known = job->durable == STATE_SUCCEEDED && job->decided == STATE_SUCCEEDED && job->round == job->round_decided;
-	if (!known || job->row.outcome != OUTCOME_EXIT || spec->outputs.n <= second ||
-	    sim_outputs_kind(from, (uint64_t)job->row.epoch) != SIM_OUTPUTS_RIGHT)
-		return;
-	snprintf(wanted, sizeof(wanted), "%llu.%llu", (unsigned long long)from, (unsigned long long)job->row.epoch);
-	if (!slice_eq(found, slice_str(wanted)))
-		world_fail(world, "job %u doesn't find what job %u put out", (unsigned)serial, (unsigned)from);
+	from = graph ? serial_of(graph, first, name) : 0;
+	if (from)
+		check_one(world, serial, from, second, found);
+	else if (graph)
+		check_all(world, serial, graph, first, name, found);
 }
 
 static void outputs_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)

@@ -84,6 +84,7 @@ unit_programs = \
 	tests/unit/test_core_modes \
 	tests/unit/test_core_noop \
 	tests/unit/test_core_outbox \
+	tests/unit/test_core_outputs \
 	tests/unit/test_core_place \
 	tests/unit/test_core_place_affinity \
 	tests/unit/test_core_place_charge \
@@ -485,6 +486,9 @@ tests_unit_test_core_noop_LDADD = $(core_libs)
 
 tests_unit_test_core_outbox_SOURCES = tests/unit/test_core_outbox.c
 tests_unit_test_core_outbox_LDADD = $(core_libs)
+
+tests_unit_test_core_outputs_SOURCES = tests/unit/test_core_outputs.c
+tests_unit_test_core_outputs_LDADD = $(core_libs)
 
 tests_unit_test_core_place_SOURCES = tests/unit/test_core_place.c
 tests_unit_test_core_place_LDADD = $(core_libs)

@@ -8,8 +8,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-#define REPLACEMENT "\xef\xbf\xbd"
-
 void json_begin(struct json *json, struct buf *out)
 {
 	*json = (struct json){ .out = out };
@@ -57,62 +55,6 @@ void json_end(struct json *json)
 	buf_add_byte(json->out, (uint8_t)json->closer[json->depth]);
 }
 
-/* Write a \u escape; a character above U+FFFF becomes a pair of surrogates. */
-static void add_escape(struct buf *out, uint32_t code)
-{
-	if (code < 0x10000)
-		buf_addf(out, "\\u%04x", (unsigned)code);
-	else
-		buf_addf(out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((code - 0x10000) >> 10)),
-			 (unsigned)(0xdc00 + ((code - 0x10000) & 0x3ff)));
-}
-
-static bool is_plain(uint8_t byte)
-{
-	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
-}
-
-/* Write the first character of text, which isn't printable ASCII. Return its length in bytes. */
-static size_t add_special(struct buf *out, struct slice text)
-{
-	uint32_t code;
-	size_t len = text_next(text, &code, NULL);
-
-	if (code == '"' || code == '\\') {
-		buf_add_byte(out, '\\');
-		buf_add_byte(out, (uint8_t)code);
-	} else if (code == '\n') {
-		buf_add_str(out, "\\n");
-	} else if (code == '\t') {
-		buf_add_str(out, "\\t");
-	} else if (code == 0xfffd) {
-		buf_add_str(out, REPLACEMENT);
-	} else if (text_is_hidden(code)) {
-		add_escape(out, code);
-	} else {
-		buf_add(out, text.data, len);
-	}
-	return len;
-}
-
-static void add_quoted(struct buf *out, struct slice text)
-{
-	size_t at = 0;
-
-	buf_add_byte(out, '"');
-	while (at < text.len) {
-		size_t end = at;
-
-		while (end < text.len && is_plain(text.data[end]))
-			end++;
-		buf_add(out, text.data + at, end - at);
-		at = end;
-		if (at < text.len)
-			at += add_special(out, slice_make(text.data + at, text.len - at));
-	}
-	buf_add_byte(out, '"');
-}
-
 void json_key(struct json *json, const char *key)
 {
 	CHECK(json->depth > 0 && json->closer[json->depth - 1] == '}');
@@ -120,7 +62,7 @@ void json_key(struct json *json, const char *key)
 	if (json->any[json->depth - 1])
 		buf_add_byte(json->out, ',');
 	json->any[json->depth - 1] = true;
-	add_quoted(json->out, slice_str(key));
+	text_add_json(json->out, slice_str(key));
 	buf_add_byte(json->out, ':');
 	json->keyed = true;
 }
@@ -128,7 +70,7 @@ void json_key(struct json *json, const char *key)
 void json_text(struct json *json, struct slice text)
 {
 	before_value(json);
-	add_quoted(json->out, text);
+	text_add_json(json->out, text);
 }
 
 void json_string(struct json *json, const char *text)

@@ -5,6 +5,9 @@
  */
 #include "core/life/life.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/planted.h"
 #include "base/text.h"
 #include "core/graph/graph.h"
@@ -138,10 +141,50 @@ static bool find_value(const struct job *from, struct slice name, struct arena *
 		if (output.fault != OUTPUT_NONE || !slice_eq(output.name, name))
 			continue;
 		*ret = output.value;
-		/* No variable can have a zero byte. */
-		return output.value.len == 0 || memchr(output.value.data, 0, output.value.len) == NULL;
+		return true;
 	}
 	return false;
+}
+
+/* Add the value of one job. No variable can have a zero byte. */
+static bool add_value(const struct job *from, struct slice output, struct arena *arena, struct buf *text)
+{
+	struct slice value;
+
+	if (!find_value(from, output, arena, &value) || (value.len > 0 && memchr(value.data, 0, value.len) != NULL))
+		return false;
+	buf_add_slice(text, value);
+	return true;
+}
+
+/* Add the values of all jobs of a fan-out, in their order, as a JSON array; null stands for a job without one. */
+static bool add_values(struct core *core, struct run *run, struct slice fan_out, struct slice output, struct arena *arena, struct buf *text)
+{
+	char name[LIMIT_NAME_MAX_LEN + 16];
+	bool first = true;
+	uint32_t count = 0;
+
+	buf_add_byte(text, '[');
+	for (;; count++) {
+		int len = snprintf(name, sizeof(name), "%.*s[%" PRIu32 "]", (int)fan_out.len, (const char *)fan_out.data, count);
+		const struct job *from = run_job_named(core, run, slice_make((const uint8_t *)name, (size_t)len));
+		struct slice value;
+
+		if (!from)
+			break;
+		if (count == LIMIT_TAKE_JOBS_MAX || text->len > LIMIT_VARIABLE_MAX)
+			return false;
+		if (PLANTED(outputs_gap_closed) && !find_value(from, output, arena, &value))
+			continue;
+		buf_add_str(text, first ? "" : ",");
+		first = false;
+		if (find_value(from, output, arena, &value))
+			text_add_json(text, value);
+		else
+			buf_add_str(text, "null");
+	}
+	buf_add_byte(text, ']');
+	return count > 0 && text->len <= LIMIT_VARIABLE_MAX;
 }
 
 void outputs_add(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct arena *arena, struct slice_list *env)
@@ -149,21 +192,19 @@ void outputs_add(struct core *core, const struct job *job, const struct rec_job_
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < spec->takes.n; i++) {
-		struct slice variable, name, output, value;
+		struct slice variable, name, output;
 		const struct job *from;
 		struct buf text = { 0 };
+		bool found;
 
 		CHECK(take_read(spec->takes.at[i], &variable, &name, &output));
-		from = run_job_named(core, job->run, name);
-		if (!from || !find_value(from, output, arena, &value))
-			continue;
-		bytes += value.len;
-		if (bytes > LIMIT_OUTPUT_JOB_MAX)
-			return;
 		buf_add_slice(&text, variable);
 		buf_add_byte(&text, '=');
-		buf_add_slice(&text, value);
-		env->at[env->n++] = arena_copy(arena, buf_slice(&text));
+		from = run_job_named(core, job->run, name);
+		found = from ? add_value(from, output, arena, &text) : add_values(core, job->run, name, output, arena, &text);
+		bytes += found ? text.len : 0;
+		if (found && bytes <= LIMIT_OUTPUT_JOB_MAX && !PLANTED(outputs_not_given))
+			env->at[env->n++] = arena_copy(arena, buf_slice(&text));
 		buf_free(&text);
 	}
 }
