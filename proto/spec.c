@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 static const struct {
 	const char *name, *text;
@@ -215,6 +216,23 @@ void setting_print(const struct setting *setting, const struct rec_job_settings 
 		buf_add_str(out, clock_write_span(setting_number(setting, settings), text));
 	else
 		buf_add_str(out, clock_format_utc(setting_number(setting, settings), text));
+}
+
+bool take_read(struct slice text, struct slice *ret_variable, unsigned *ret_up, struct slice *ret_job, struct slice *ret_output)
+{
+	const uint8_t *equals = text.len > 0 ? memchr(text.data, '=', text.len) : NULL, *slash;
+	struct slice rest = equals ? slice_make(equals + 1, (size_t)(text.data + text.len - equals - 1)) : slice_make(NULL, 0);
+
+	*ret_up = 0;
+	for (; rest.len > 3 && memcmp(rest.data, "../", 3) == 0; rest = slice_make(rest.data + 3, rest.len - 3))
+		++*ret_up;
+	slash = rest.len > 0 ? memchr(rest.data, '/', rest.len) : NULL;
+	if (!slash)
+		return false;
+	*ret_variable = slice_make(text.data, (size_t)(equals - text.data));
+	*ret_job = slice_make(rest.data, (size_t)(slash - rest.data));
+	*ret_output = slice_make(slash + 1, (size_t)(rest.data + rest.len - slash - 1));
+	return text_is_name(*ret_variable) && text_is_job_name(*ret_job) && text_is_name(*ret_output) && *ret_up <= LIMIT_SUBRUN_DEPTH;
 }
 
 /* ---- interpreters of scripts ---- */

@@ -87,6 +87,9 @@ void setting_set_number(const struct setting *setting, struct rec_job_settings *
 /* Write a value as people do: a text, 5m, 2026-11-18T14:02:30Z. */
 void setting_print(const struct setting *setting, const struct rec_job_settings *settings, struct buf *out);
 
+/* Read VARIABLE=[../]JOB/OUTPUT; *ret_up: the job is in the run that is so many levels around. */
+bool take_read(struct slice text, struct slice *ret_variable, unsigned *ret_up, struct slice *ret_job, struct slice *ret_output);
+
 /* Is this def:PREFIX or cluster:PREFIX, as in kv_read and kv_write? */
 bool values_grant_good(struct slice text);
 

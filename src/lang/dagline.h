@@ -39,6 +39,9 @@ enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
 struct dag_take {                        /* an output of another job that a job uses */
 	struct slice variable, job, output;
+	unsigned up;                     /* the other job is in the run that is so many levels around this one */
+	bool found;                      /* the graph around has checked it: it is a parameter of this one */
+	struct dag_take *inside;         /* a job of the sub-run that is this job's work uses the output; NULL: none */
 	struct dag_spot spot;
 };
 
@@ -101,6 +104,7 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice sub_path;
 	struct dag_spot sub_spot;
 	struct slice_list sub_given;     /* parameters of the sub-run, each NAME=VALUE */
+	struct slice_list sub_taken;     /* parameters that are outputs of jobs around the sub-run, each NAME=../JOB/OUTPUT */
 	struct slice_list sub_unknown;   /* names of parameters that have no value yet, as the pipeline is only being checked */
 	bool sub_guessed;                /* the same of the name of the file */
 	struct dag_sub *subs;            /* the loaded sub-runs: one, or one for each job of the fan-out */

@@ -316,14 +316,39 @@ static bool needs_it(const struct dag_reader *reader, const struct dag_node *nod
 	}
 }
 
+void dag_take_add(struct dag_reader *reader, struct dag_node *node, const struct dag_take *take)
+{
+	struct dag_take *grown = arena_zalloc(reader->arena, node->take_count + 1, sizeof(*grown));
+
+	if (node->take_count > 0)
+		memcpy(grown, node->takes, node->take_count * sizeof(*grown));
+	grown[node->take_count++] = *take;
+	node->takes = grown;
+}
+
+/* Look for an output in the graph around this one, when that graph is checked. */
+static enum err look_around(struct dag_reader *reader, struct dag_take *take)
+{
+	const struct dag_take outer = { .job = take->job, .output = take->output, .spot = take->spot, .inside = take };
+
+	for (struct dag_take *at = take; at != NULL; at = at->inside)
+		at->up++;
+	dag_take_add(reader, reader->around, &outer);
+	return ERR_NONE;
+}
+
 /* Check an output that a job uses: another job, which it needs, must declare it. */
-static enum err check_take(struct dag_reader *reader, const struct dag_name *name, const struct dag_take *take)
+static enum err check_take(struct dag_reader *reader, const struct dag_name *name, struct dag_take *take)
 {
 	const struct dag_name *parent = name_map_get(&reader->names, take->job);
 	int len = (int)take->job.len;
 	const char *text = (const char *)take->job.data;
 	bool declared = false;
 
+	if (take->found)
+		return ERR_NONE;
+	if (parent == NULL && reader->around != NULL)
+		return look_around(reader, take);
 	if (parent == NULL || parent->node.old) {
 		dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, "no job '%.*s' in the graph", len, text);
 		dag_tell_near(reader, take->job);

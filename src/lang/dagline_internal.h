@@ -45,6 +45,7 @@ struct dag_reader {
 	struct dag_assignment *assignments;
 	size_t assignment_count, assignment_room;
 	bool chains;                     /* the text has statements that aren't assignments */
+	struct dag_node *around;         /* the job whose work is this graph, which is written inside it; NULL: none */
 	const struct dag_old *old;       /* the run to which the graph is added; NULL: a new run */
 	struct error old_failed;         /* the error of looking up a name in that run */
 	struct dag_spot spot;
@@ -55,6 +56,8 @@ struct dag_reader {
 	struct dag_spot guessed;
 };
 
+/* Note that the node uses an output. */
+void dag_take_add(struct dag_reader *reader, struct dag_node *node, const struct dag_take *take);
 enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err code, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 /*

@@ -290,6 +290,8 @@ static void job_takes(const struct dag_node *node, struct arena *arena, struct r
 
 		buf_add_slice(&text, take->variable);
 		buf_add_byte(&text, '=');
+		for (unsigned level = 0; level < take->up; level++)
+			buf_add_str(&text, "../");
 		buf_add_slice(&text, take->job);
 		buf_add_byte(&text, '/');
 		buf_add_slice(&text, take->output);

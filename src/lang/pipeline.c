@@ -20,12 +20,12 @@ struct param {                           /* an entry of a pipeline's params: a p
 	const struct tree_node *required, *choices, *preset;
 };
 
-static bool given_value(const struct pipe *pipe, struct slice name, struct slice *ret)
+static bool given_value(struct slice_list given, struct slice name, struct slice *ret)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < pipe->given.n; i++) {
-		struct slice entry = pipe->given.at[i];
+	for (size_t i = 0; i < given.n; i++) {
+		struct slice entry = given.at[i];
 
 		if (entry.len <= name.len || entry.data[name.len] != '=' || memcmp(entry.data, name.data, name.len) != 0)
 			continue;
@@ -97,8 +97,8 @@ static bool may_lack(const struct pipe *pipe, struct slice name)
 	return may;
 }
 
-/* *unknown: the parameter is required, and the pipeline is only being checked without a value for it. */
-static enum err read_param(struct pipe *pipe, const struct tree_node *value, struct slice *ret, bool *unknown)
+/* *unknown: the parameter is required, and the pipeline is only being checked without a value for it. *taken: as in dag_values. */
+static enum err read_param(struct pipe *pipe, const struct tree_node *value, struct slice *ret, bool *unknown, struct slice *taken)
 {
 	struct param param = { .preset = value->kind == TREE_TEXT ? value : NULL };
 	struct slice preset = { 0 }, text;
@@ -115,12 +115,19 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 	    (param.preset && (err = pipe_text(pipe, param.preset, "a default", &preset)) != ERR_NONE) ||
 	    (param.preset && param.choices && (err = check_choice(pipe, value, &param, preset, false)) != ERR_NONE))
 		return err;
-	given = given_value(pipe, value->key, &text);
+	given = given_value(pipe->given, value->key, &text);
 	if (!required && param.preset == NULL)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 				"a parameter needs a default or required: true");
 	if (required && param.preset != NULL)
 		return pipe_fail(pipe, param.preset, ERR_INVALID, "a required parameter can't have a default");
+	if (given_value(pipe->taken, value->key, taken)) {
+		*ret = slice_str(PLACEHOLDER);
+		if (!param.choices)
+			return ERR_NONE;
+		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
+				"this parameter is an output of a job, so its value isn't known yet and can't be compared with an enum");
+	}
 	if (required && !given && may_lack(pipe, value->key)) {
 		*unknown = true;
 		return ERR_NONE;
@@ -163,7 +170,7 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 		params[count].values.at = arena_zalloc(pipe->reader.arena, 1, sizeof(struct slice));
 		params[count].values.n = 1;
 		/* The default of a parameter can't use other parameters, because their order would matter. */
-		pipe_note(pipe, read_param(pipe, node, params[count].values.at, &params[count].unknown), &wrong);
+		pipe_note(pipe, read_param(pipe, node, params[count].values.at, &params[count].unknown, &params[count].taken), &wrong);
 		if (wrong != ERR_NONE)
 			params[count].unknown = true;
 		if (params[count].unknown)
@@ -179,8 +186,8 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 /* Check the given parameters: each must be NAME=VALUE with a name that the pipeline declares. */
 static enum err check_given(struct pipe *pipe)
 {
-	for (size_t i = 0; i < pipe->given.n; i++) {
-		struct slice entry = pipe->given.at[i];
+	for (size_t i = 0; i < pipe->given.n + pipe->taken.n; i++) {
+		struct slice entry = i < pipe->given.n ? pipe->given.at[i] : pipe->taken.at[i - pipe->given.n];
 		const uint8_t *equals = entry.len ? memchr(entry.data, '=', entry.len) : NULL;
 		struct slice name = slice_make(entry.data, equals ? (size_t)(equals - entry.data) : 0);
 		bool known = false;
@@ -393,11 +400,24 @@ static void pipe_free(struct pipe *pipe)
 	mem_free(pipe->jobs);
 }
 
+/* The parameters of a graph for another one inside it: an output is then one level further away. */
+static const struct dag_values *inner_params(struct pipe *pipe)
+{
+	struct dag_values *params = arena_zalloc(pipe->reader.arena, pipe->words.param_count + 1, sizeof(*params));
+
+	for (size_t i = 0; i < pipe->words.param_count; i++) {
+		params[i] = pipe->words.params[i];
+		if (params[i].taken.len > 0)
+			params[i].taken = pipe_taken_up(pipe, params[i].taken);
+	}
+	return params;
+}
+
 enum err pipe_read_inner(struct pipe *outer, struct dag_node *node, const struct tree_node *value)
 {
 	struct pipe pipe = {
-		.reader = { .text = outer->reader.text, .arena = outer->reader.arena, .error = outer->reader.error, .faults = outer->reader.faults },
-		.words = { .params = outer->words.params, .param_count = outer->words.param_count },
+		.reader = { .around = node, .text = outer->reader.text, .arena = outer->reader.arena, .error = outer->reader.error, .faults = outer->reader.faults },
+		.words = { .params = inner_params(outer), .param_count = outer->words.param_count },
 		.check_only = outer->check_only, .unknown = outer->unknown, .text_bytes = outer->text_bytes,
 	};
 	size_t faults = pipe.reader.faults->count;
@@ -426,7 +446,7 @@ enum err pipeline_read(const struct pipeline_source *source, struct arena *arena
 	struct error latest = { 0 };
 	struct pipe pipe = {
 		.reader = { .text = source->text, .arena = arena, .old = source->old, .error = &latest, .faults = faults },
-		.given = source->given, .check_only = source->check_only, .unknown = source->unknown,
+		.given = source->given, .taken = source->taken, .check_only = source->check_only, .unknown = source->unknown,
 	};
 	enum err err;
 

@@ -23,6 +23,7 @@ bool pipeline_begins(struct slice text);
 struct pipeline_source {
 	struct slice text;
 	struct slice_list given;         /* NAME=VALUE for parameters */
+	struct slice_list taken;         /* parameters of a sub-run that are outputs of jobs around it, NAME=../JOB/OUTPUT */
 	const struct dag_old *old;       /* the run to which the jobs are added, in which unknown names are looked up; or NULL */
 	/* The result won't be run: required parameters may be missing. Their values are taken as right. */
 	bool check_only;

@@ -20,7 +20,7 @@ struct pipe_job {
 
 struct pipe {
 	struct dag_reader reader;        /* holds names and edges, and the place of an error */
-	struct slice_list given;
+	struct slice_list given, taken;
 	bool check_only;                 /* as in struct pipeline_source */
 	struct slice_list unknown;
 	bool axes_unknown;               /* the matrix of the job that is being read is wrong */
@@ -115,10 +115,14 @@ enum err pipe_read_deadline(struct pipe *pipe, struct pipe_job *job, const struc
 enum err pipe_read_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_shell.c */
-/* Is the text one ${jobs.x.outputs.y} and nothing else? */
-bool pipe_is_output(const struct tree_node *node);
+/* Is the text one ${jobs.x.outputs.y}, or a parameter that stands for an output, and nothing else? */
+bool pipe_is_output(const struct pipe *pipe, const struct tree_node *node);
+/* The text [../]JOB/OUTPUT of an output, seen from a graph inside this one. */
+struct slice pipe_taken_up(struct pipe *pipe, struct slice taken);
 /* Read such a text: the job takes that output into this variable. */
 enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice variable);
+/* Read such a text as a parameter of the job's sub-run: *ret becomes NAME=../JOB/OUTPUT. */
+enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice *ret);
 enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_code.c */

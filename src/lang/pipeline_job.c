@@ -68,7 +68,7 @@ static enum err read_shell(struct pipe *pipe, struct pipe_job *job, const struct
 		return err;
 	if (!shell_is_good(text)) {
 		pipe_fail(pipe, value, ERR_INVALID, "shell must be sh, bash, python3 or the absolute path of an interpreter");
-		if (memchr(text.data, ' ', text.len) != NULL)
+		if (text.len > 0 && memchr(text.data, ' ', text.len) != NULL)
 			error_next(pipe->reader.error, "it takes no options: set them in the script, as in: set -x");
 		else if (text.len > 0 && text.data[0] != '/')
 			error_next(pipe->reader.error, "write its whole path, as in: shell: /usr/bin/perl");
@@ -186,7 +186,7 @@ enum err pipe_read_env(struct pipe *pipe, struct pipe_job *job, const struct tre
 		if (strncmp(prefix, "TITAN_", 6) == 0 && !value_name_is_made(node->key))
 			pipe_note(pipe, dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 						 "names that begin with TITAN_ are reserved for titan"), &err);
-		if (job != NULL && pipe_is_output(node)) {
+		if (job != NULL && pipe_is_output(pipe, node)) {
 			pipe_note(pipe, pipe_read_take(pipe, job, node, node->key), &err);
 			continue;
 		}

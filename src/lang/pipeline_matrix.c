@@ -130,6 +130,14 @@ struct slice_list matrix_values(const struct dag_matrix *matrix, const struct ma
 	return (struct slice_list){ 0 };
 }
 
+struct slice matrix_taken(const struct dag_matrix *matrix, const struct matrix_ref *ref)
+{
+	for (size_t i = 0; ref->kind == FAULT_PARAM && i < matrix->param_count; i++)
+		if (slice_eq(matrix->params[i].name, ref->name))
+			return matrix->params[i].taken;
+	return slice_make(NULL, 0);
+}
+
 void matrix_escape(struct slice text, struct buf *out)
 {
 	size_t from = 0;
@@ -173,6 +181,8 @@ bool matrix_expand(const struct dag_matrix *matrix, struct slice text, uint64_t 
 
 		buf_add(&out, text.data + from, ref.at - from);
 		from = ref.at + ref.len;
+		if (matrix_taken(matrix, &ref).len > 0)
+			ref.kind = FAULT_OUTPUT;
 		right = ref.kind == REF_LITERAL || ref_value(matrix, &ref, place, &value);
 		if (ref.kind == REF_LITERAL)
 			buf_add_byte(&out, '$');

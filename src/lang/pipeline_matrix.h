@@ -12,6 +12,8 @@ struct dag_values {
 	struct slice name;
 	struct slice_list values;        /* the values of an axis; one for a parameter */
 	bool unknown;                    /* the parameter isn't given, or is wrong; values has a placeholder */
+	/* The parameter is an output of a job around this sub-run, [../]JOB/OUTPUT; values has a placeholder. Empty: it isn't. */
+	struct slice taken;
 };
 
 struct dag_matrix {
@@ -39,6 +41,8 @@ struct matrix_ref {
 
 /* Find the first reference at or behind this offset. */
 bool matrix_next(struct slice text, size_t from, struct matrix_ref *ret);
+/* The output of a job that this reference stands for, as a parameter of a sub-run; empty: it stands for a value. */
+struct slice matrix_taken(const struct dag_matrix *matrix, const struct matrix_ref *ref);
 /* Return all values that this reference can stand for; none: it is wrong. */
 struct slice_list matrix_values(const struct dag_matrix *matrix, const struct matrix_ref *ref);
 /* Are all references right, where outputs may be used? False: *ret_wrong is the first that isn't. */

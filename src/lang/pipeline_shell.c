@@ -151,37 +151,60 @@ static enum err make_variable(struct pipe *pipe, struct pipe_job *job, const str
 	return err;
 }
 
+/* Read the output that a reference stands for. */
+static enum err read_ref(struct pipe *pipe, const struct tree_node *node, const struct matrix_ref *ref, struct dag_take *ret)
+{
+	struct slice taken = matrix_taken(&pipe->words, ref);
+	const uint8_t *slash;
+
+	ret->spot = pipe_part_spot(pipe, node, ref->at, ref->len);
+	if (taken.len == 0 && !split_output(ref->name, &ret->job, &ret->output)) {
+		dag_fail(&pipe->reader, ret->spot.at, ret->spot.len, ERR_INVALID, "this is no output of a job");
+		error_next(pipe->reader.error, "write ${jobs.JOB.outputs.NAME}");
+		return ERR_INVALID;
+	}
+	for (; taken.len > 3 && memcmp(taken.data, "../", 3) == 0; taken = slice_make(taken.data + 3, taken.len - 3))
+		ret->up++;
+	slash = taken.len > 0 ? memchr(taken.data, '/', taken.len) : NULL;
+	if (slash != NULL) {
+		/* The graph around has checked it. */
+		ret->found = true;
+		ret->job = slice_make(taken.data, (size_t)(slash - taken.data));
+		ret->output = slice_make(slash + 1, (size_t)(taken.data + taken.len - slash - 1));
+	}
+	return ERR_NONE;
+}
+
 /* Note that the job takes this output of another job into the variable, unless it does so already. */
 static enum err add_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, const struct matrix_ref *ref,
 			 struct slice variable)
 {
 	struct dag_node *own = job->node;
-	struct dag_take take = { .variable = variable, .spot = pipe_part_spot(pipe, node, ref->at, ref->len) }, *grown;
+	struct dag_take take = { .variable = variable };
+	enum err err = read_ref(pipe, node, ref, &take);
 
-	if (!split_output(ref->name, &take.job, &take.output)) {
-		dag_fail(&pipe->reader, take.spot.at, take.spot.len, ERR_INVALID, "this is no output of a job");
-		error_next(pipe->reader.error, "write ${jobs.JOB.outputs.NAME}");
-		return ERR_INVALID;
-	}
+	if (err != ERR_NONE)
+		return err;
 	for (size_t i = 0; i < own->take_count; i++)
 		if (slice_eq(own->takes[i].variable, variable))
 			return ERR_NONE;
 	if (own->take_count == LIMIT_TAKES_MAX)
 		return dag_fail(&pipe->reader, take.spot.at, take.spot.len, ERR_TOO_LARGE, "a job may use at most %d outputs of others",
 				LIMIT_TAKES_MAX);
-	grown = arena_zalloc(pipe->reader.arena, own->take_count + 1, sizeof(*grown));
-	if (own->take_count > 0)
-		memcpy(grown, own->takes, own->take_count * sizeof(*grown));
-	grown[own->take_count++] = take;
-	own->takes = grown;
+	dag_take_add(&pipe->reader, own, &take);
 	return ERR_NONE;
 }
 
-bool pipe_is_output(const struct tree_node *node)
+static bool is_output(const struct pipe *pipe, const struct matrix_ref *ref)
+{
+	return ref->kind == FAULT_OUTPUT || matrix_taken(&pipe->words, ref).len > 0;
+}
+
+bool pipe_is_output(const struct pipe *pipe, const struct tree_node *node)
 {
 	struct matrix_ref ref;
 
-	return node->kind == TREE_TEXT && matrix_next(node->text, 0, &ref) && ref.kind == FAULT_OUTPUT && ref.len == node->text.len;
+	return node->kind == TREE_TEXT && matrix_next(node->text, 0, &ref) && is_output(pipe, &ref) && ref.len == node->text.len;
 }
 
 enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice variable)
@@ -190,6 +213,43 @@ enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tr
 
 	matrix_next(node->text, 0, &ref);
 	return add_take(pipe, job, node, &ref, variable);
+}
+
+struct slice pipe_taken_up(struct pipe *pipe, struct slice taken)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	buf_add_str(&text, "../");
+	buf_add_slice(&text, taken);
+	copy = arena_copy(pipe->reader.arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice *ret)
+{
+	struct buf text = { 0 };
+	struct dag_take take = { .variable = node->key };
+	struct matrix_ref ref;
+	enum err err;
+
+	matrix_next(node->text, 0, &ref);
+	err = read_ref(pipe, node, &ref, &take);
+	if (err != ERR_NONE)
+		return err;
+	/* The take is only there to be checked: a job with a sub-run has no environment. */
+	dag_take_add(&pipe->reader, job->node, &take);
+	buf_add_slice(&text, node->key);
+	buf_add_byte(&text, '=');
+	for (unsigned i = 0; i <= take.up; i++)
+		buf_add_str(&text, "../");
+	buf_add_slice(&text, take.job);
+	buf_add_byte(&text, '/');
+	buf_add_slice(&text, take.output);
+	*ret = arena_copy(pipe->reader.arena, buf_slice(&text));
+	buf_free(&text);
+	return ERR_NONE;
 }
 
 /* ---- places ---- */
@@ -268,7 +328,7 @@ static enum err check_places(struct pipe *pipe, const struct tree_node *node)
 /* ---- commands and scripts ---- */
 
 /* Split a command that needs no shell into words, with MARK for each reference. */
-static bool split_marked(struct slice text, struct buf *words, size_t *count)
+static bool split_marked(const struct pipe *pipe, struct slice text, struct buf *words, size_t *count)
 {
 	struct buf marked = { 0 };
 	struct matrix_ref ref;
@@ -276,7 +336,7 @@ static bool split_marked(struct slice text, struct buf *words, size_t *count)
 	bool plain = true;
 
 	while (plain && matrix_next(text, from, &ref)) {
-		plain = ref.kind != REF_LITERAL && ref.kind != FAULT_OUTPUT;
+		plain = ref.kind != REF_LITERAL && !is_output(pipe, &ref);
 		buf_add(&marked, text.data + from, ref.at - from);
 		buf_add_byte(&marked, MARK);
 		from = ref.at + ref.len;
@@ -363,9 +423,9 @@ static enum err make_script(struct pipe *pipe, struct pipe_job *job, const struc
 			buf_add_str(&out, word ? "\"${" : "${");
 			buf_add_slice(&out, buf_slice(&name));
 			/* A job that ended otherwise than well has no outputs: then the shell ends with an error. */
-			buf_add_str(&out, ref.kind == FAULT_OUTPUT ? "?" : "");
+			buf_add_str(&out, is_output(pipe, &ref) ? "?" : "");
 			buf_add_str(&out, word ? "}\"" : "}");
-			if (ref.kind == FAULT_OUTPUT)
+			if (is_output(pipe, &ref))
 				err = add_take(pipe, job, node, &ref, arena_copy(pipe->reader.arena, buf_slice(&name)));
 			else
 				err = make_variable(pipe, job, node, &ref);
@@ -394,7 +454,7 @@ enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tre
 		return pipe_fail(pipe, value, ERR_INVALID, "run is empty");
 	if (err == ERR_NONE)
 		err = shell_reads_sh(shell) ? check_places(pipe, value) : refuse_all(pipe, value, shell);
-	if (err == ERR_NONE && shell.len == 0 && memmem(value->text.data, value->text.len, "${", 2) != NULL && split_marked(value->text, &words, &count))
+	if (err == ERR_NONE && shell.len == 0 && memmem(value->text.data, value->text.len, "${", 2) != NULL && split_marked(pipe, value->text, &words, &count))
 		err = make_words(pipe, job, value, buf_slice(&words), count);
 	else if (err == ERR_NONE)
 		err = make_script(pipe, job, value);

@@ -32,7 +32,7 @@ enum err pipe_read_sub(struct pipe *pipe, struct pipe_job *job, const struct tre
 /* Read the parameters as NAME=VALUE, like on the command line. */
 enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	struct slice_list *given = &job->node->sub_given, *unknown = &job->node->sub_unknown;
+	struct slice_list *given = &job->node->sub_given, *unknown = &job->node->sub_unknown, *taken = &job->node->sub_taken;
 	enum err err = pipe_expect(pipe, value, TREE_MAP, "params");
 
 	if (err != ERR_NONE)
@@ -45,6 +45,7 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
 	given->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*given->at));
 	unknown->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*unknown->at));
+	taken->at = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*taken->at));
 	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
 		char prefix[LIMIT_NAME_MAX_LEN + 2];
 
@@ -55,6 +56,12 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 		if (!text_is_name(node->key))
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 					"the name of a parameter may only have letters, digits and _ . -");
+		if (pipe_is_output(pipe, node)) {
+			err = pipe_read_taken(pipe, job, node, &taken->at[taken->n++]);
+			if (err != ERR_NONE)
+				return err;
+			continue;
+		}
 		snprintf(prefix, sizeof(prefix), "%.*s=", (int)node->key.len, (const char *)node->key.data);
 		err = pipe_template(pipe, node, "a parameter", arena_copy(pipe->reader.arena, slice_str(prefix)),
 				    &given->at[given->n++]);

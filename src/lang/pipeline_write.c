@@ -81,20 +81,21 @@ void write_span(struct writer *writer, const char *key, uint64_t ms)
 	buf_addf(writer->out, "%s\n", clock_write_span((int64_t)ms, text));
 }
 
-/* Write VARIABLE: ${jobs.JOB.outputs.NAME} for VARIABLE=JOB/NAME. */
+/* Write VARIABLE: ${jobs.JOB.outputs.NAME} for VARIABLE=[../]JOB/NAME. A job of a graph around is written like one of this graph. */
 static void write_take(struct writer *writer, struct slice take)
 {
-	const uint8_t *equals = memchr(take.data, '=', take.len), *slash = memchr(take.data, '/', take.len);
+	struct slice variable, job, output;
 	struct buf text = { 0 };
+	unsigned up;
 
-	if (!equals || !slash || slash < equals)
+	if (!take_read(take, &variable, &up, &job, &output))
 		return;
 	buf_add_str(&text, "${jobs.");
-	buf_add(&text, equals + 1, (size_t)(slash - equals - 1));
+	buf_add_slice(&text, job);
 	buf_add_str(&text, ".outputs.");
-	buf_add(&text, slash + 1, (size_t)(take.data + take.len - slash - 1));
+	buf_add_slice(&text, output);
 	buf_add_byte(&text, '}');
-	buf_addf(writer->out, "%*s%.*s: ", (int)writer->indent, "", (int)(equals - take.data), (const char *)take.data);
+	buf_addf(writer->out, "%*s%.*s: ", (int)writer->indent, "", (int)variable.len, (const char *)variable.data);
 	yaml_text(writer->out, buf_slice(&text), writer->indent + 2);
 	buf_add_byte(writer->out, '\n');
 	buf_free(&text);

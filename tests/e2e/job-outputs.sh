@@ -152,6 +152,42 @@ run=$(titan -q run again.yaml)
 titan --timeout 60s wait "$run" >/dev/null 2>&1
 is "the run as a pipeline uses it, too" "$(titan logs "$run/ones")" '["x"]'
 
+# In sub-runs: as parameters of another file, and by the name of the job in a graph that stands inside.
+cat >inner.yaml <<'END'
+name: inner
+params: {v: {required: true}, w: {default: none}, plain: {default: p}}
+jobs:
+  show: {run: "printf '%s|' ${params.v} ${params.w} ${params.plain}; true"}
+  env: {env: {V: "${params.v}"}, run: 'printf "%s" "$V"; true'}
+  deep: {pipeline: deep.yaml, params: {x: "${params.v}", y: "${params.plain}"}}
+END
+printf 'params: {x: {required: true}, y: {required: true}}\njobs: {d: {run: "printf %%s%%s ${params.x} ${params.y}"}}\n' >deep.yaml
+cat >outer.yaml <<'END'
+params: {file: {required: true}}
+jobs:
+  a: {outputs: v, run: 'titan output v --file ${params.file}'}
+  fan: {fan_out: 2, outputs: v, run: "titan output v=$i; true"}
+  sub: {needs: [a, fan], pipeline: inner.yaml, params: {v: "${jobs.a.outputs.v}", w: "${jobs.fan.outputs.v}"}}
+  here: {needs: [a], pipeline: {jobs: {b: {outputs: v, run: titan output v=own}, c: {needs: [b], run: "printf %s%s ${jobs.a.outputs.v} ${jobs.b.outputs.v}"}}}}
+END
+printf "it's \$(touch %s/ran)" "$test_dir" >evil
+run=$(titan -q run -p file="$test_dir/evil" outer.yaml)
+exits "jobs of sub-runs use outputs of jobs around them" 0 titan --timeout 60s wait "$run"
+evil=$(cat evil)
+inside() { titan logs "$1" | sed -n "s,^$2 *| ,,p"; } # RUN PATH
+are_used() { # RUN
+	is "as parameters" "$(inside "$1" sub/show)" "$evil|[\"0\",\"1\"]|p|"
+	is "in variables" "$(inside "$1" sub/env)" "$evil"
+	is "two levels further in" "$(inside "$1" sub/deep/d)" "${evil}p"
+	is "in a graph inside the job" "$(inside "$1" here/c)" "${evil}own"
+}
+are_used "$run"
+titan graph "$run" --yaml >again.yaml
+run=$(titan -q run again.yaml)
+exits "the run as a pipeline" 0 titan --timeout 60s wait "$run"
+are_used "$run"
+ok "nothing in it has run" test ! -e "$test_dir/ran"
+
 printf 'first=1\n' >VERSION
 exits "the example runs" 0 titan --timeout 60s run -w "$e2e_dir/../../share/examples/versions.yaml" -p file="$test_dir/VERSION"
 is "and tells the version" "$(titan logs last/tell)" "version first=1, from 1 lines"

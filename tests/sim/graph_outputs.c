@@ -9,7 +9,10 @@
 
 #include "proto/job_output.h"
 
-/* Use the second output of an earlier job, and its first one, whether this job needs that job or not. */
+/*
+ * Use the second output of an earlier job, and its first one, whether this job needs that job or not. In a sub-run the second
+ * is that of a job of a run around it, if that has a job of this name.
+ */
 static void take_some(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
 {
 	char text[80];
@@ -21,7 +24,11 @@ static void take_some(struct rand_state *rand, struct sim_graph *graph, struct r
 	for (size_t i = 0; i < job->takes.n; i++) {
 		struct slice name = graph->jobs[rand_below(rand, index)].name;
 
-		snprintf(text, sizeof(text), "V%zu=%.*s/%s", i, (int)name.len, (const char *)name.data, i ? "first" : "second");
+		if (i && graph->within > 0)
+			snprintf(text, sizeof(text), "V1=%sj%u/first", graph->within > 1 && rand_below(rand, 3) == 0 ? "../../" : "../",
+				 (unsigned)rand_below(rand, 4));
+		else
+			snprintf(text, sizeof(text), "V%zu=%.*s/%s", i, (int)name.len, (const char *)name.data, i ? "first" : "second");
 		job->takes.at[i] = arena_copy(&graph->arena, slice_str(text));
 	}
 }

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "proto/spec.h"
+
 static void outputs_row(struct sim_world *world, const struct row *any, struct oracle_job *job, const struct outbox *outbox)
 {
 	const struct row_job *row = &any->job;
@@ -135,23 +137,33 @@ static void check_all(struct sim_world *world, uint64_t serial, const struct sim
 }
 
 /* Check one variable of an attempt. */
-static void check_take(struct sim_world *world, uint64_t serial, struct slice take, const struct slice_list *env)
+static void check_take(struct sim_world *world, const struct rec_assign *assign, struct slice take, const struct slice_list *env)
 {
-	const uint8_t *equals = memchr(take.data, '=', take.len), *slash = memchr(take.data, '/', take.len);
-	struct slice name = slice_make(equals + 1, (size_t)(slash - equals - 1));
-	bool second = slice_eq(slice_make(slash + 1, (size_t)(take.data + take.len - slash - 1)), slice_str("second"));
-	uint64_t first = 0, from;
-	const struct sim_graph *graph = oracle_graph(world, serial, &first);
-	struct slice found = { 0 };
+	struct slice variable, name, output, found = { 0 };
+	uint64_t first = 0, from, serial = assign->job, run = assign->run;
+	const struct sim_graph *graph;
+	unsigned up;
 
+	if (!take_read(take, &variable, &up, &name, &output))
+		world_fail(world, "job %u uses an output that can't be read", (unsigned)serial);
 	for (size_t i = 0; i < env->n; i++)
 		if (env->at[i].len > 2 && memcmp(env->at[i].data, take.data, 3) == 0)
 			found = slice_make(env->at[i].data + 3, env->at[i].len - 3);
+	for (; up > 0; up--) {
+		const struct row *row = disk_get(&world->disk, TABLE_run, run);
+
+		/* The sub-run may have begun in this turn. */
+		if (!row || !row->run.parent)
+			return;
+		serial = (uint64_t)row->run.parent;
+		run = (uint64_t)row->run.parent_run;
+	}
+	graph = oracle_graph(world, serial, &first);
 	from = graph ? serial_of(graph, first, name) : 0;
 	if (from)
-		check_one(world, serial, from, second, found);
+		check_one(world, assign->job, from, slice_eq(output, slice_str("second")), found);
 	else if (graph)
-		check_all(world, serial, graph, first, name, found);
+		check_all(world, assign->job, graph, first, name, found);
 }
 
 static void outputs_given(struct sim_world *world, const struct rec_assign *assign, struct oracle_job *job)
@@ -166,7 +178,7 @@ static void outputs_given(struct sim_world *world, const struct rec_assign *assi
 	if (record_decode(REC_job_spec, &bytes, &arena, &given, NULL) != ERR_NONE)
 		world_fail(world, "the specification of job %u can't be read", (unsigned)job->job);
 	for (size_t i = 0; i < spec->takes.n; i++)
-		check_take(world, job->job, spec->takes.at[i], &given.env);
+		check_take(world, assign, spec->takes.at[i], &given.env);
 	arena_free(&arena);
 }
 

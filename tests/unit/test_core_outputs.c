@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Outputs of other jobs that a job finds in its environment: of one job, and of all jobs of a fan-out. */
 #include "tests/unit/core_place.h"
+#include "tests/unit/core_sub.h"
 
 static struct rec_job_spec *putting(struct rig *rig, struct graph *graph, const char *name)
 {
@@ -115,6 +116,54 @@ TEST value_with_a_zero_byte_is_no_variable(void)
 	PASS();
 }
 
+TEST job_of_a_sub_run_finds_outputs_of_the_runs_around(void)
+{
+	struct rig *rig = rig_new();
+	struct graph inner = { 0 }, deep = { 0 }, graph = { 0 };
+
+	graph_job(&deep, "d", "")->takes = words(rig, "A=../../a/v B=../a/v C=a/v D=../../../a/v E=../i/v");
+	putting(rig, &inner, "i");
+	sub_job(&inner, "deeper", "i", &deep);
+	putting(rig, &graph, "a");
+	sub_job(&graph, "sub", "a", &inner);
+	CHECK(rig_submit(rig, &graph));
+	join(rig, "w", 1, "", "", "");
+	put_out(rig, "outer", 5, 0);
+	put_out(rig, "inner", 5, 0);
+	ASSERT_STR_EQ("outer", variable(rig, "A="));
+	ASSERT_STR_EQ("inner", variable(rig, "E="));
+	ASSERT(variable(rig, "B=") == NULL && variable(rig, "C=") == NULL && variable(rig, "D=") == NULL);
+	rig_free(rig);
+	PASS();
+}
+
+/* Is this output refused when the job that uses it is submitted? */
+static bool is_refused(struct slice take)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	bool refused;
+
+	graph_job(&graph, "user", "")->takes = (struct slice_list){ &take, 1 };
+	refused = !rig_submit(rig, &graph) && rig_error_says(rig, ERR_INVALID, "an output must be given as VARIABLE=JOB/OUTPUT");
+	rig_free(rig);
+	return refused;
+}
+
+TEST output_of_no_job_is_refused(void)
+{
+	static char text[4096];
+	size_t len = (size_t)snprintf(text, sizeof(text), "A=%0*d/v", LIMIT_NAME_MAX_LEN, 0);
+
+	ASSERT_FALSE(is_refused(slice_make((const uint8_t *)text, len)));
+	len = (size_t)snprintf(text, sizeof(text), "A=%0*d/v", LIMIT_NAME_MAX_LEN + 1, 0);
+	ASSERT(is_refused(slice_make((const uint8_t *)text, len)));
+	ASSERT(is_refused(slice_str("A=/v")) && is_refused(slice_str("A=a b/v")) && is_refused(slice_str("A=a")) && is_refused(slice_str("a/v")));
+	ASSERT(is_refused(slice_str("A=../../../../../../../../../a/v")) && is_refused(slice_str("A=../v")));
+	ASSERT_FALSE(is_refused(slice_str("A=../../../../../../../../a/v")));
+	PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -122,6 +171,8 @@ int main(int argc, char **argv)
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(values_of_a_fan_out_are_an_array_in_their_order);
 	RUN_TEST(array_that_no_variable_can_hold_is_missing);
+	RUN_TEST(job_of_a_sub_run_finds_outputs_of_the_runs_around);
+	RUN_TEST(output_of_no_job_is_refused);
 	RUN_TEST(value_with_a_zero_byte_is_no_variable);
 	GREATEST_MAIN_END();
 }

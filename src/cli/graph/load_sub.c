@@ -99,7 +99,7 @@ static enum err sub_size(struct cli *cli, const struct sub_link *link, const str
 static enum err sub_load(struct cli *cli, const struct sub_link *link, const struct dag_node *node, struct sub_link *file,
 			 uint64_t place, struct dag_sub *ret)
 {
-	struct pipeline_source source = { .text = file->text, .unknown = node->sub_unknown };
+	struct pipeline_source source = { .text = file->text, .taken = node->sub_taken, .unknown = node->sub_unknown };
 	struct dag_node filled = *node;
 	struct pipeline pipeline;
 	enum err err;

@@ -485,12 +485,13 @@ static enum err spec_check_takes(const struct spec_check *check)
 {
 	const struct slice_list *takes = &check->spec->takes;
 	struct slice variable, from, output;
+	unsigned up;
 
 	if (takes->n > LIMIT_TAKES_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "takes", "too many");
 	for (size_t i = 0; i < takes->n; i++)
-		if (!take_read(takes->at[i], &variable, &from, &output))
-			return spec_refused(check, ERR_INVALID, "takes", "an output must be given as VARIABLE=JOB/OUTPUT");
+		if (!take_read(takes->at[i], &variable, &up, &from, &output))
+			return spec_refused(check, ERR_INVALID, "takes", "an output must be given as VARIABLE=JOB/OUTPUT, with ../ before JOB for each level of runs around");
 	return ERR_NONE;
 }
 

@@ -51,8 +51,6 @@ void ending_resume(struct core *core, struct job *job);
 void ending_check(const struct job *job);
 
 /* outputs.c */
-/* Read VARIABLE=JOB/OUTPUT. */
-bool take_read(struct slice text, struct slice *ret_variable, struct slice *ret_job, struct slice *ret_output);
 /* Add variables with the outputs of other jobs that the job uses. env has room for all of them. */
 void outputs_add(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct arena *arena, struct slice_list *env);
 /*

@@ -118,20 +118,6 @@ void outputs_check(const struct job *job)
 
 /* ---- outputs of other jobs ---- */
 
-bool take_read(struct slice text, struct slice *ret_variable, struct slice *ret_job, struct slice *ret_output)
-{
-	const uint8_t *equals = text.len > 0 ? memchr(text.data, '=', text.len) : NULL;
-	struct slice rest = equals ? slice_make(equals + 1, (size_t)(text.data + text.len - equals - 1)) : slice_make(NULL, 0);
-	const uint8_t *slash = rest.len > 0 ? memchr(rest.data, '/', rest.len) : NULL;
-
-	if (!slash)
-		return false;
-	*ret_variable = slice_make(text.data, (size_t)(equals - text.data));
-	*ret_job = slice_make(rest.data, (size_t)(slash - rest.data));
-	*ret_output = slice_make(slash + 1, (size_t)(rest.data + rest.len - slash - 1));
-	return text_is_name(*ret_variable) && ret_job->len > 0 && text_is_name(*ret_output);
-}
-
 static bool find_value(const struct job *from, struct slice name, struct arena *arena, struct slice *ret)
 {
 	struct slice rest = job_outputs(from);
@@ -187,6 +173,17 @@ static bool add_values(struct core *core, struct run *run, struct slice fan_out,
 	return count > 0 && text->len <= LIMIT_VARIABLE_MAX;
 }
 
+/* The run that is so many levels around this one; NULL: there is none. */
+static struct run *run_around(const struct core *core, struct run *run, unsigned levels)
+{
+	while (run && levels-- > PLANTED(outputs_of_the_same_run)) {
+		const struct job *job = run->parent ? job_find(core, run->parent) : NULL;
+
+		run = job ? job->run : NULL;
+	}
+	return run;
+}
+
 void outputs_add(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct arena *arena, struct slice_list *env)
 {
 	size_t bytes = 0;
@@ -195,13 +192,16 @@ void outputs_add(struct core *core, const struct job *job, const struct rec_job_
 		struct slice variable, name, output;
 		const struct job *from;
 		struct buf text = { 0 };
+		struct run *run;
+		unsigned up;
 		bool found;
 
-		CHECK(take_read(spec->takes.at[i], &variable, &name, &output));
+		CHECK(take_read(spec->takes.at[i], &variable, &up, &name, &output));
 		buf_add_slice(&text, variable);
 		buf_add_byte(&text, '=');
-		from = run_job_named(core, job->run, name);
-		found = from ? add_value(from, output, arena, &text) : add_values(core, job->run, name, output, arena, &text);
+		run = run_around(core, job->run, up);
+		from = run ? run_job_named(core, run, name) : NULL;
+		found = from ? add_value(from, output, arena, &text) : run && add_values(core, run, name, output, arena, &text);
 		bytes += found ? text.len : 0;
 		if (found && bytes <= LIMIT_OUTPUT_JOB_MAX && !PLANTED(outputs_not_given))
 			env->at[env->n++] = arena_copy(arena, buf_slice(&text));
