@@ -7,12 +7,17 @@
 command -v python3 >/dev/null || skip_all "no python3"
 state=$TITAN_STATE/default
 store=$state/titan.db
+# In the middle of what was written: zeros follow, where the log may grow.
+log_middle() { python3 -c "
+import sys
+print(len(open(sys.argv[1], 'rb').read().rstrip(b'\0')) // 2)" "$store-wal"; }
 flip() { python3 -c "
 import sys
-path = sys.argv[1]
+path, place = sys.argv[1], int(sys.argv[2])
 data = bytearray(open(path, 'rb').read())
-data[len(data) // 2] ^= 1
-open(path, 'wb').write(data)" "$store-wal"; }
+data[place] ^= 1
+open(path, 'wb').write(data)" "$store-wal" "$(log_middle)"; }
+cut_half() { truncate -s "$(log_middle)" "$store-wal"; }
 # lost HOW COMMAND...: what is told to the next master when that has been done to the log
 lost() {
 	local how=$1
@@ -46,7 +51,7 @@ done
 cp -a "$state" "$test_dir/killed"
 
 lost "a bit of it turned" flip
-lost "its second half is gone" truncate -s $(($(stat -c %s "$store-wal") / 2)) "$store-wal"
+lost "its second half is gone" cut_half
 lost "it is gone" rm "$store-wal"
 exits "a person goes on without what was lost" 0 titan restore "$store"
 exits "then a master starts" 0 titan up
