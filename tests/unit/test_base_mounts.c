@@ -9,11 +9,11 @@
 static const char mounts[] =
 	"22 27 0:21 / /proc rw,relatime - proc proc rw\n"
 	"28 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"
-	"40 28 0:50 / /home rw shared:7 master:2 - nfs4 files:/home rw,vers=4.2\n"
-	"41 40 0:51 / /home/ana/deep rw - nfs4 files:/deep rw\n"
+	"40 28 0:50 / /data rw shared:7 master:2 - nfs4 files:/data rw,vers=4.2\n"
+	"41 40 0:51 / /data/ana/deep rw - nfs4 files:/deep rw\n"
 	"42 28 0:52 / /share rw - cifs //nas/share rw\n"
 	"43 28 0:53 / /box rw - overlay overlay rw,lowerdir=a:/b\n"
-	"44 28 0:54 / /home rw - nfs4 newer:/home rw\n"
+	"44 28 0:54 / /data rw - nfs4 newer:/data rw\n"
 	"45 28 0:55 /";
 
 static uint64_t find(const char *path, const char *source, struct slice *ret_source)
@@ -26,11 +26,11 @@ TEST the_mount_nearest_to_the_path_counts(void)
 {
 	struct slice source;
 
-	ASSERT_EQ(makedev(0, 51), find("/home/ana/deep/er", "", &source));
+	ASSERT_EQ(makedev(0, 51), find("/data/ana/deep/er", "", &source));
 	ASSERT(slice_eq(source, slice_str("files:/deep")));
-	ASSERT_EQ(makedev(0, 51), find("/home/ana/deep", "", &source));
-	ASSERT_EQ(makedev(0, 54), find("/home/ana/deeper", "", &source));
-	ASSERT(slice_eq(source, slice_str("newer:/home")));      /* the later mount is above the earlier one */
+	ASSERT_EQ(makedev(0, 51), find("/data/ana/deep", "", &source));
+	ASSERT_EQ(makedev(0, 54), find("/data/ana/deeper", "", &source));
+	ASSERT(slice_eq(source, slice_str("newer:/data")));      /* the later mount is above the earlier one */
 	ASSERT_EQ(makedev(0, 52), find("/share", "", &source));
 	ASSERT(slice_eq(source, slice_str("//nas/share")));
 	PASS();
@@ -51,9 +51,9 @@ TEST a_mount_is_found_by_its_source(void)
 {
 	struct slice source;
 
-	ASSERT_EQ(makedev(0, 50), find("/home/ana", "files:/home", &source));
-	ASSERT_EQ(0, find("/home/ana", "files:/deep", &source));
-	ASSERT_EQ(0, find("/share/x", "files:/home", &source));
+	ASSERT_EQ(makedev(0, 50), find("/data/ana", "files:/data", &source));
+	ASSERT_EQ(0, find("/data/ana", "files:/deep", &source));
+	ASSERT_EQ(0, find("/share/x", "files:/data", &source));
 	PASS();
 }
 
