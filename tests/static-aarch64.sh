@@ -42,11 +42,11 @@ setsid unshare --user --map-root-user --mount --pid --fork --kill-child --propag
 	/titan worker start -H "$address" --key /bare.key --slots 2 --label bare --state /state >bare.log 2>&1 &
 outer=$!
 ok "a worker in an empty root connects" until_true 120 has_worker bare up || note "$(cat bare.log)"
-run=$(titan run --label bare -- /titan version)
+run=$(titan run --private --label bare -- /titan version)
 exits "it runs a job" 0 titan --timeout 120s wait "$run"
 is "the job succeeds" "$(run_state "$run")" succeeded
 like "its output arrives" "$(titan logs "$run")" "^titan $(titan version | cut -d' ' -f2)"
-run=$(titan run --label bare -- /titan nonsense)
+run=$(titan run --private --label bare -- /titan nonsense)
 exits "another one fails" 1 titan --timeout 120s wait "$run"
 like "with the exit code of its program" "$(titan show "$run")" 'exit 2'
 is "nothing else is in there" "$(cd "$root" && find . -maxdepth 1 | sort | tr '\n' ' ')" '. ./bare.key ./dev ./proc ./state ./titan '
