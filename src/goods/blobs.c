@@ -272,13 +272,17 @@ static uint64_t sweep_dir(struct blobs *blobs, const char *dir, int64_t kept_fro
 uint64_t blobs_sweep(struct blobs *blobs, int64_t kept_from, bool (*wanted_cb)(void *arg, const uint8_t hash[SHA256_SIZE]), void *arg)
 {
 	uint64_t removed = packs_sweep(blobs, kept_from, wanted_cb, arg);
+	int fd = openat(blobs->blobs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
 
-	for (unsigned i = 0; i < 256; i++) {
-		char dir[3];
-
-		snprintf(dir, sizeof(dir), "%02x", i);
-		removed += sweep_dir(blobs, dir, kept_from, wanted_cb, arg);
-	}
+	while (list && (entry = readdir(list)))
+		if (strlen(entry->d_name) == 2 && strcmp(entry->d_name, "..") != 0)
+			removed += sweep_dir(blobs, entry->d_name, kept_from, wanted_cb, arg);
+	if (list)
+		closedir(list);
+	else
+		close_fd(fd);
 	parts_sweep(blobs, kept_from);
 	return removed;
 }

@@ -204,7 +204,7 @@ restart() {
 	from=$(now_ns)
 	"$titan" master >"$dir/master.log" 2>&1 &
 	until "$titan" status >/dev/null 2>&1; do :; done
-	figure serving_after_kill "$(awk -v ns=$(($(now_ns) - from)) 'BEGIN { printf "%.2f", ns / 1e9 }')" s
+	figure serving_after_kill "$(awk -v ns=$(($(now_ns) - from)) 'BEGIN { printf "%.4f", ns / 1e9 }')" s
 	stop
 	wait 2>/dev/null || true
 	rm -rf "$TITAN_STATE"
