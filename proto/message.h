@@ -187,6 +187,7 @@ struct shape {                   /* the fields of a message or record */
 	const char *doc;
 	const struct field_info *fields;
 	size_t field_count;
+	size_t must_count;       /* how many of the fields must be there */
 	size_t size;             /* size of the C struct */
 	bool array;
 	uint8_t opcode;          /* opcode of the message; 0: the shape is a record */

@@ -180,7 +180,7 @@ static enum err decode_map(struct decoding *decoding, const struct shape *shape,
 			   uint8_t *base)
 {
 	bool seen[FIELDS_MAX] = { false };
-	size_t hint = 0;
+	size_t hint = 0, missing = shape->must_count;
 	enum err code;
 
 	CHECK(shape->field_count <= FIELDS_MAX);
@@ -199,11 +199,12 @@ static enum err decode_map(struct decoding *decoding, const struct shape *shape,
 					 "%s: field %s (%u) of %s is given twice", decoding->root->name,
 					 field->name, field->key, shape->name);
 		seen[field - shape->fields] = true;
+		missing -= field->must;
 		code = decode_field(decoding, shape, field, &entry->val, base);
 		if (code != ERR_NONE)
 			return code;
 	}
-	for (size_t i = 0; i < shape->field_count; i++)
+	for (size_t i = 0; i < shape->field_count && missing > 0; i++)
 		if (shape->fields[i].must && !seen[i])
 			return missing_field(decoding, shape, &shape->fields[i]);
 	return ERR_NONE;

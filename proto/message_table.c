@@ -12,13 +12,26 @@
 enum { NEED_MAY = false, NEED_MUST = true };
 enum { FORM_MAP = false, FORM_ARRAY = true };
 
+/* Declare musts_rec_job_spec, musts_msg_hello and so on: the numbers of fields that must be there. */
+#define RECORD(name, form, doc) enum { musts_rec_##name = 0
+#define MESSAGE(NAME, name, opcode, from, role, doc) enum { musts_msg_##name = 0
+#define FIELD(type, key, name, need, doc) + (int)NEED_##need
+#define RECORDS(rec, key, name, need, doc) + (int)NEED_##need
+#define END(name) };
+#include "proto/messages.def"
+#undef RECORD
+#undef MESSAGE
+#undef FIELD
+#undef RECORDS
+#undef END
+
 #define FROM_NOBODY 0
 
 #define SHAPE_BEGIN(function, type, title, text, is_array, op, from_whom, who) \
 	static const struct shape *function(void) \
 	{ \
 		typedef struct type self; \
-		enum { ARRAY = is_array, OPCODE = op, FROM = from_whom, ROLES = who }; \
+		enum { MUSTS = musts_##type, ARRAY = is_array, OPCODE = op, FROM = from_whom, ROLES = who }; \
 		static const char called[] = title, what[] = text; \
 		static const struct field_info fields[] = {
 
@@ -27,7 +40,7 @@ enum { FORM_MAP = false, FORM_ARRAY = true };
 		static const struct shape shape = { \
 			.name = called, .doc = what, .fields = fields, \
 			.field_count = sizeof(fields) / sizeof(fields[0]), .size = sizeof(self), \
-			.array = ARRAY, .opcode = OPCODE, .from = (enum sender)FROM, \
+			.must_count = MUSTS, .array = ARRAY, .opcode = OPCODE, .from = (enum sender)FROM, \
 			.roles = (role_set)ROLES, \
 		}; \
 		return &shape; \
