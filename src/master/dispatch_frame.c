@@ -425,6 +425,8 @@ static enum err on_done(struct incoming_frame *in)
 	input = inbox_add(in->master, INPUT_DONE, in->session, 0, in->body.len);
 	input->done.at = msg.items.at;
 	input->done.n = msg.items.n;
+	for (size_t i = 0; i < msg.outputs.n; i++)
+		msg.outputs.at[i].outputs = keep(in, msg.outputs.at[i].outputs);
 	input->done.outputs = msg.outputs.at;
 	input->done.output_count = msg.outputs.n;
 	tell_logs(in, msg.items.at, msg.items.n);

@@ -138,7 +138,7 @@ jobs:
   one: {fan_out: 1, outputs: v, run: titan output v=x}
   all: {needs: [each], run: "printf %s ${jobs.each.outputs.v}"}
   ones: {needs: [one], env: {ONE: "${jobs.one.outputs.v}"}, run: 'echo "$ONE"'}
-  long: {fan_out: 30, outputs: v, run: "head -c 5000 /dev/zero | tr '\\0' x >long; titan output v --file long", dir: private}
+  long: {fan_out: 3, outputs: v, run: "head -c 60000 /dev/zero | tr '\\0' x >long; titan output v --file long", dir: private}
   toolong: {needs: [long], run: "echo before; echo ${jobs.long.outputs.v}; echo behind"}
 END
 run=$(titan -q run fan.yaml)
