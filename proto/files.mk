@@ -12,6 +12,8 @@ proto_sources = \
 	proto/expr.h \
 	proto/frame.c \
 	proto/frame.h \
+	proto/input.c \
+	proto/input.h \
 	proto/job_output.c \
 	proto/job_output.h \
 	proto/label.c \

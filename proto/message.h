@@ -83,7 +83,8 @@ enum verdict {
 	X(REFUSED, "refused", "the worker lacked something to start it; the code is an errno") \
 	X(BAD_OUTPUT, "bad_output", "it exited with 0, and an output is wrong; the code is the line of TITAN_OUTPUT, or 0") \
 	X(NO_DIR, "no_dir", "it couldn't be started in the job's working directory; the code is an errno") \
-	X(ELSEWHERE, "elsewhere", "the worker doesn't share the submitter's directory; the code is an errno")
+	X(ELSEWHERE, "elsewhere", "the worker doesn't share the submitter's directory; the code is an errno") \
+	X(STAGE_FAILED, "stage_failed", "the worker couldn't put its files in place; the code is an errno")
 
 enum outcome {
 #define X(NAME, name, text) OUTCOME_##NAME,
@@ -95,7 +96,7 @@ enum outcome {
 /* Did the job fail because its process couldn't be started? */
 static inline bool outcome_is_no_start(uint64_t outcome)
 {
-	return outcome == OUTCOME_SPAWN || outcome == OUTCOME_NO_DIR;
+	return outcome == OUTCOME_SPAWN || outcome == OUTCOME_NO_DIR || outcome == OUTCOME_STAGE_FAILED;
 }
 
 struct u64_list {

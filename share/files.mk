@@ -152,4 +152,5 @@ decision_files = \
 	share/doc/decisions/0066-outputs-are-kept-in-the-row-of-their-job.md \
 	share/doc/decisions/0070-contents-are-kept-by-hash.md \
 	share/doc/decisions/0071-a-hash-gives-no-access.md \
-	share/doc/decisions/0072-values-of-ended-runs-stay-in-memory.md
+	share/doc/decisions/0072-values-of-ended-runs-stay-in-memory.md \
+	share/doc/decisions/0073-files-are-staged-by-the-link.md

@@ -40,6 +40,12 @@ static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 		snprintf(out, size, "can't start in its directory: %s  ", text ? text : "unknown error");
 		break;
 	}
+	case OUTCOME_STAGE_FAILED: {
+		const char *text = strerrordesc_np((int)job->code);
+
+		snprintf(out, size, "its files couldn't be put in place: %s  ", text ? text : "unknown error");
+		break;
+	}
 	case OUTCOME_LOST:
 		snprintf(out, size, "worker lost  ");
 		break;

@@ -99,6 +99,8 @@ struct input_submit {
 	uint64_t into;                   /* number of the live run that gets the jobs; 0: begin a new run */
 	/* parents in run `into`, by name: need (number of added jobs + i) means parents[i] */
 	struct slice_list parents;
+	struct slice contents;           /* input records: the contents that the jobs may name, which the submitter may read */
+	bool contents_known;             /* the graph was submitted before, so its contents were checked */
 	struct caller caller;            /* the attempt that submits; a stale attempt is refused */
 };
 

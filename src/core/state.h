@@ -227,6 +227,7 @@ struct core {
 	struct core_team *teams;         /* the teams of the configuration */
 	size_t team_count;
 	bool admitting;                  /* a graph is being submitted; graphs that come later were admitted already */
+	const struct input_submit *submit;       /* that graph; its jobs may name only its contents */
 	struct name_map tokens;          /* map from id to struct token */
 	uint64_t tokens_changed;         /* how often a token was added, replaced or removed since the start */
 	struct map pushbacks;            /* map from a job's serial number to struct pushback */

@@ -4,15 +4,20 @@
  * with many unanswered requests isn't read; so clients send as fast as the disk writes.
  */
 #include "base/log.h"
+#include "core/view/view.h"
 #include "master/dispatch.h"
 #include "master/goods.h"
 #include "master/sight.h"
+#include "proto/input.h"
 
 #define PENDING_MAX 8                            /* with so many unanswered requests a connection isn't read */
+#define STAGE_MAX 16                             /* most unanswered requests of a worker, whose heartbeats must be read in any case */
 #define QUEUE_MAX ((size_t)64 << 20)             /* with more bytes than this waiting, no connection that sends contents is read */
 
 void assets_pace(struct peer_session *session)
 {
+	if (session->kind == PEER_WORKER)
+		return;
 	session_pause(session, PAUSE_GOODS, session->goods_pending > 0 && (session->goods_pending >= PENDING_MAX ||
 		      session_queued(session) > QUERY_QUEUE_MAX || goods_queued(session->master->goods) > QUEUE_MAX));
 }
@@ -90,6 +95,62 @@ void assets_put(const struct incoming_frame *in, const struct msg_set *set, bool
 	assets_pace(in->session);
 }
 
+bool assets_check_graph(const struct incoming_frame *in, uint64_t id, struct slice contents, struct error *error)
+{
+	const struct goods_sender sender = sender_of(in->session);
+
+	if (!in->master->goods) {
+		*error = in->master->no_goods;
+		if (error->code == ERR_NONE)
+			error_set(error, ERR_INVALID, "nothing can be submitted at an earlier time");
+		return false;
+	}
+	goods_check_graph(in->master->goods, &sender, id, contents);
+	in->session->goods_pending++;
+	assets_pace(in->session);
+	return true;
+}
+
+/* Find the attempt's input to which the asked contents belong. */
+static bool find_input(const struct incoming_frame *in, const struct msg_stage_read *msg, struct rec_input *ret)
+{
+	uint64_t worker = view_worker_on(in->master->core, in->session->id);
+	struct slice inputs;
+
+	if (!view_attempt_inputs(in->master->core, worker, msg->job, msg->epoch, &in->master->inbox.arena, &inputs))
+		return false;
+	while (input_next(&inputs, &in->master->inbox.arena, ret))
+		if (slice_eq(ret->hash, msg->input))
+			return true;
+	return false;
+}
+
+enum err on_stage_read(struct incoming_frame *in)
+{
+	const struct goods_sender sender = sender_of(in->session);
+	struct msg_stage_read msg;
+	struct rec_input input;
+	struct error error;
+	enum err err = decode(in, OP_STAGE_READ, &msg);
+
+	if (err != ERR_NONE || has_none(in, msg.id))
+		return err;
+	error_clear(&error);
+	if (msg.hashes.len == 0 || msg.hashes.len % INPUT_HASH_SIZE != 0 || msg.hashes.len > LIMIT_STAGE_HASHES_MAX * INPUT_HASH_SIZE)
+		error_set(&error, ERR_INVALID, "hashes: there must be 1 to %d, with %d bytes each", LIMIT_STAGE_HASHES_MAX, INPUT_HASH_SIZE);
+	else if (in->session->goods_pending >= STAGE_MAX)
+		error_set(&error, ERR_BUSY, "a worker may have at most %d unanswered requests for contents", STAGE_MAX);
+	else if (!find_input(in, &msg, &input))
+		error_set(&error, ERR_NOT_FOUND, "the worker has no attempt with this input");
+	if (error.code != ERR_NONE) {
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	goods_stage(in->master->goods, &sender, &msg, input.kind == ASSET_DIR);
+	in->session->goods_pending++;
+	return ERR_NONE;
+}
+
 /* All contents of the new version are there: let the core put it. */
 static void put_checked(struct peer_session *session, const struct goods_answer *answer)
 {
@@ -121,7 +182,9 @@ void assets_answer(struct master *master)
 
 		if (session) {
 			session->goods_pending--;
-			if (answer->frames.len > 0)
+			if (answer->of_graph && !master->ending)
+				graphs_checked(session, answer->id, &answer->fault);
+			else if (answer->frames.len > 0)
 				conn_send_frames(session->conn, buf_slice(&answer->frames));
 			else if (answer->checked && !master->ending)
 				put_checked(session, answer);

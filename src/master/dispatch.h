@@ -21,7 +21,7 @@ frame_handler on_moment;
 frame_handler on_relay;
 frame_handler on_prune;
 frame_handler on_values, on_values_watch;
-frame_handler on_goods_have, on_goods_put, on_goods_pack, on_goods_read;
+frame_handler on_goods_have, on_goods_put, on_goods_pack, on_goods_read, on_stage_read;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
 /* store_room.c: how much disk space a request needs in the store */
@@ -45,6 +45,11 @@ bool right_refuse(const struct incoming_frame *in, uint64_t id, enum opcode op, 
 
 /* Check all contents of the new version of an asset; then the core puts it. */
 void assets_put(const struct incoming_frame *in, const struct msg_set *set, bool own_only);
+
+/* Check that the contents, input records, are there and that the sender may read them; then graphs_checked is called. */
+bool assets_check_graph(const struct incoming_frame *in, uint64_t id, struct slice contents, struct error *error);
+/* graphs.c: the contents of a graph were checked; fault has ERR_NONE if the graph can be submitted */
+void graphs_checked(struct peer_session *session, uint64_t id, const struct error *fault);
 
 /*
  * May the job behind this connection make this request now? If not, the refusal is sent here and *ret_refused is set.

@@ -103,6 +103,26 @@ void goods_check(struct goods *goods, const struct goods_sender *sender, const s
 	give_work(goods, work);
 }
 
+void goods_check_graph(struct goods *goods, const struct goods_sender *sender, uint64_t id, struct slice contents)
+{
+	struct goods_work *work = work_new(GOODS_GRAPH, sender);
+
+	work->msg.id = id;
+	work->contents = arena_copy(&work->arena, contents);
+	give_work(goods, work);
+}
+
+void goods_stage(struct goods *goods, const struct goods_sender *sender, const struct msg_stage_read *msg, bool dir)
+{
+	struct goods_work *work = work_new(GOODS_STAGE, sender);
+
+	work->msg.stage = *msg;
+	work->msg.stage.input = arena_copy(&work->arena, msg->input);
+	work->msg.stage.hashes = arena_copy(&work->arena, msg->hashes);
+	work->dir = dir;
+	give_work(goods, work);
+}
+
 void goods_row(struct goods *goods, const struct row *row)
 {
 	struct goods_work *work;

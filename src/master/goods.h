@@ -12,7 +12,7 @@
 
 struct goods;
 
-enum goods_work_kind { GOODS_FRAME, GOODS_CHECK, GOODS_ROWS, GOODS_SWEEP };
+enum goods_work_kind { GOODS_FRAME, GOODS_CHECK, GOODS_GRAPH, GOODS_STAGE, GOODS_ROWS, GOODS_SWEEP };
 
 struct goods_answer {
 	uint64_t conn;                   /* 0: no client asked */
@@ -20,6 +20,9 @@ struct goods_answer {
 	bool checked;                    /* the answer belongs to goods_check: set may go to the core unless frames has an ERROR */
 	struct msg_set set;              /* its texts are in arena */
 	bool own_only;                   /* as given to goods_check */
+	bool of_graph;                   /* the answer belongs to goods_check_graph, and fault to the graph with this id */
+	uint64_t id;
+	struct error fault;
 	struct arena arena;
 	struct goods_answer *next;
 };
@@ -38,6 +41,10 @@ void goods_close(struct goods *goods);                   /* finishes what is que
 enum err goods_frame(struct goods *goods, const struct goods_sender *sender, enum opcode op, struct slice body, struct error *error);
 /* Queue a check of all contents that a PUT of an asset names. */
 void goods_check(struct goods *goods, const struct goods_sender *sender, const struct msg_set *set, bool own_only);
+/* Queue a check of the contents that a submitted graph names, as input records. */
+void goods_check_graph(struct goods *goods, const struct goods_sender *sender, uint64_t id, struct slice contents);
+/* Queue a worker's request for contents of an attempt's input, after a check that the worker has this attempt. dir: it is a directory. */
+void goods_stage(struct goods *goods, const struct goods_sender *sender, const struct msg_stage_read *msg, bool dir);
 /* A row of an asset is durable. */
 void goods_row(struct goods *goods, const struct row *row);
 void goods_sweep(struct goods *goods);                   /* remove contents that nothing names */

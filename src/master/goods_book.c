@@ -2,6 +2,7 @@
 /* See goods_book.h. A content has an entry as long as a version names it or somebody uploaded it or asked for it lately. */
 #include "master/goods_book.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -104,6 +105,7 @@ void book_free(struct goods_book *book)
 		mem_free(value);
 	for (cursor = 0; name_map_next(&book->owners, &cursor, &name, &value);)
 		mem_free(value);
+	mem_free(book->list);
 	name_map_free(&book->contents);
 	name_map_free(&book->versions);
 	name_map_free(&book->owners);
@@ -187,6 +189,40 @@ enum err book_check(struct goods_book *book, const struct goods_asker *asker, co
 	arena_free(&arena);
 	buf_free(&bytes);
 	return err;
+}
+
+static int hash_order(const void *one, const void *other)
+{
+	return memcmp(one, other, SHA256_SIZE);
+}
+
+/* Make the list of the hashes of a manifest's files; an unreadable manifest has none. */
+static void list_hashes(struct goods_book *book, const uint8_t hash[SHA256_SIZE])
+{
+	struct manifest manifest = { 0 };
+	struct buf bytes = { 0 };
+	struct arena arena = { 0 };
+	struct error error;
+
+	mem_free(book->list);
+	book->list_count = 0;
+	if (read_manifest(book, hash, &bytes, &arena, &manifest, &error) != ERR_NONE)
+		manifest.count = 0;
+	book->list = mem_alloc((manifest.count + 1) * SHA256_SIZE);
+	for (size_t i = 0; i < manifest.count; i++)
+		if (has_content(&manifest.at[i]))
+			memcpy(book->list + book->list_count++ * SHA256_SIZE, manifest.at[i].hash, SHA256_SIZE);
+	qsort(book->list, book->list_count, SHA256_SIZE, hash_order);
+	memcpy(book->listed, hash, SHA256_SIZE);
+	arena_free(&arena);
+	buf_free(&bytes);
+}
+
+bool book_lists(struct goods_book *book, const uint8_t manifest[SHA256_SIZE], const uint8_t hash[SHA256_SIZE])
+{
+	if (!book->list || memcmp(book->listed, manifest, SHA256_SIZE) != 0)
+		list_hashes(book, manifest);
+	return bsearch(hash, book->list, book->list_count, SHA256_SIZE, hash_order) != NULL;
 }
 
 /* ---- versions of assets ---- */

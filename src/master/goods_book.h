@@ -21,6 +21,10 @@ struct goods_book {
 	struct name_map versions;        /* from NAME@VERSION to struct version_ref */
 	struct name_map owners;          /* names of principals, to struct owner */
 	uint32_t owner_count;
+	/* the manifest that book_lists read last, and the hashes of its files, sorted */
+	uint8_t listed[SHA256_SIZE];
+	uint8_t *list;
+	size_t list_count;
 };
 
 struct goods_sum {                       /* a checked file or directory */
@@ -35,6 +39,8 @@ void book_uploaded(struct goods_book *book, const struct goods_asker *asker, con
 /* Are the content and, of a directory, all its files there, and may the asker read them? If so, they stay for a while. */
 enum err book_check(struct goods_book *book, const struct goods_asker *asker, const uint8_t hash[SHA256_SIZE], bool dir,
 		    struct goods_sum *ret_sum, struct error *error);
+/* Does the manifest with this hash name the content? Consecutive questions about one manifest read it once. */
+bool book_lists(struct goods_book *book, const uint8_t manifest[SHA256_SIZE], const uint8_t hash[SHA256_SIZE]);
 /* A version of an asset is durable, or its removal is: then contents that nothing else names are removed. */
 void book_put(struct goods_book *book, struct slice version, struct slice owner, const uint8_t hash[SHA256_SIZE], bool dir);
 void book_remove(struct goods_book *book, struct slice version);

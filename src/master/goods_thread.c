@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "proto/input.h"
 
 static void answer_add(struct goods *goods, struct goods_answer *answer)
 {
@@ -109,6 +110,55 @@ static enum err do_read(struct goods *goods, const struct goods_work *work, stru
 	return err;
 }
 
+/* ---- files of jobs ---- */
+
+/* Check that the submitter of a graph may read all contents that its jobs name. */
+static void do_graph(struct goods *goods, struct goods_work *work, struct goods_answer *answer)
+{
+	struct slice rest = work->contents;
+	struct rec_input input;
+	struct goods_sum sum;
+	uint64_t size;
+
+	answer->of_graph = true;
+	answer->id = work->msg.id;
+	while (answer->fault.code == ERR_NONE && input_next(&rest, &work->arena, &input))
+		if (book_check(&goods->book, &work->asker, input.hash.data, input.kind == ASSET_DIR, &sum, &answer->fault) == ERR_NONE &&
+		    (!blobs_find(goods->book.blobs, input.hash.data, &size) || size != input.size))
+			error_set(&answer->fault, ERR_INVALID, "the content of a job's file hasn't the size that the submit says");
+}
+
+/* May the worker have this content: is it the input itself, or one of the files of its manifest? */
+static bool belongs(struct goods *goods, const struct goods_work *work, const uint8_t hash[SHA256_SIZE])
+{
+	const uint8_t *input = work->msg.stage.input.data;
+
+	return memcmp(input, hash, SHA256_SIZE) == 0 || (work->dir && book_lists(&goods->book, input, hash));
+}
+
+/* Answer with one frame for each content, as much of it as one may have. */
+static enum err do_stage(struct goods *goods, struct goods_work *work, struct goods_answer *answer, struct error *error)
+{
+	const struct msg_stage_read *stage = &work->msg.stage;
+	enum err err = ERR_NONE;
+
+	for (size_t at = 0; err == ERR_NONE && at < stage->hashes.len; at += SHA256_SIZE) {
+		struct msg_goods_data data = { .id = stage->id, .offset = at == 0 ? stage->offset : 0 };
+		const uint8_t *hash = stage->hashes.data + at;
+		struct buf bytes = { 0 };
+
+		if (!belongs(goods, work, hash))
+			err = error_set(error, ERR_NOT_FOUND, "the attempt has no input with this content");
+		else
+			err = blobs_read(goods->book.blobs, hash, data.offset, LIMIT_GOODS_CHUNK, &bytes, &data.size, error);
+		data.data = buf_slice(&bytes);
+		if (err == ERR_NONE)
+			message_encode(&answer->frames, OP_GOODS_DATA, &data);
+		buf_free(&bytes);
+	}
+	return err;
+}
+
 static void do_frame(struct goods *goods, struct goods_work *work, struct goods_answer *answer)
 {
 	struct error error = { 0 };
@@ -175,6 +225,7 @@ static void do_row(struct goods *goods, const struct goods_work *work)
 static void do_work(struct goods *goods, struct goods_work *work)
 {
 	struct goods_answer *answer;
+	struct error error = { 0 };
 	uint64_t removed;
 
 	switch (work->kind) {
@@ -186,16 +237,19 @@ static void do_work(struct goods *goods, struct goods_work *work)
 		if (removed > 0)
 			log_info("removed %llu contents that no asset names", (unsigned long long)removed);
 		return;
-	case GOODS_FRAME:
-	case GOODS_CHECK:
+	default:
 		break;
 	}
 	answer = mem_zalloc(sizeof(*answer));
 	answer->conn = work->conn;
 	if (work->kind == GOODS_FRAME)
 		do_frame(goods, work, answer);
-	else
+	else if (work->kind == GOODS_CHECK)
 		do_check(goods, work, answer);
+	else if (work->kind == GOODS_GRAPH)
+		do_graph(goods, work, answer);
+	else if (do_stage(goods, work, answer, &error) != ERR_NONE)
+		add_error(answer, work->msg.id, &error);
 	answer_add(goods, answer);
 }
 

@@ -21,10 +21,13 @@ struct goods_work {
 		struct msg_goods_put put;
 		struct msg_goods_pack pack;
 		struct msg_goods_read read;
+		struct msg_stage_read stage;
 		struct msg_set set;
 		uint8_t any[MESSAGE_STRUCT_MAX];
 	} msg;
 	bool own_only;
+	bool dir;                        /* of a worker's request: the input is a directory */
+	struct slice contents;           /* of a graph: input records */
 	struct row_asset row;
 	bool deleted;
 	struct arena arena;

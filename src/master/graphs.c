@@ -6,6 +6,7 @@
 #include "master/dispatch.h"
 
 #include "master/upload.h"
+#include "proto/input.h"
 
 static struct upload **find_upload(struct peer_session *session, uint64_t id)
 {
@@ -26,7 +27,7 @@ static void drop_upload(struct upload **at)
 }
 
 /* The graph is complete: pass it to the core as an input. The inbox takes over the references to the graph's parts. */
-static enum err submit(const struct incoming_frame *in, struct upload *upload, struct error *error)
+static enum err pass_on(const struct incoming_frame *in, struct upload *upload, struct error *error)
 {
 	struct master *master = in->master;
 	uint8_t digest[32];
@@ -54,6 +55,8 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		.schedule = keep(in, buf_slice(&upload->schedule)),
 		.revision = keep(in, upload->revision),
 		.into = upload->into,
+		.contents = keep(in, upload->contents),
+		.contents_known = upload->contents_known,
 		.parents = slice_list_copy(&master->inbox.arena, upload->parents),
 		.caller = in->session->caller,
 	};
@@ -63,6 +66,46 @@ static enum err submit(const struct incoming_frame *in, struct upload *upload, s
 		in, slice_make(upload->parts, upload->part_count * sizeof(*upload->parts))).data;
 	upload->part_count = 0;
 	return ERR_NONE;
+}
+
+/*
+ * Pass a complete graph to the core. If its jobs have files, first check that their contents are there and that the submitter may
+ * read them; graphs_checked goes on. *ret_waits: the upload must stay until then.
+ */
+static enum err submit(const struct incoming_frame *in, struct upload *upload, bool *ret_waits, struct error *error)
+{
+	*ret_waits = false;
+	if (upload->contents.len == 0 || upload->contents_known)
+		return pass_on(in, upload, error);
+	if (contents_fault(upload->contents))
+		return error_set(error, ERR_INVALID, "inputs: %s", contents_fault(upload->contents));
+	upload->checking = *ret_waits = assets_check_graph(in, upload->id, upload->contents, error);
+	return *ret_waits ? ERR_NONE : error->code;
+}
+
+/* Keep an upload of this connection until it is complete and checked. */
+static void hold_upload(struct peer_session *session, struct upload *upload, uint64_t bytes)
+{
+	upload->next = session->uploads;
+	session->uploads = upload;
+	uploads_add(session, upload, bytes);
+}
+
+void graphs_checked(struct peer_session *session, uint64_t id, const struct error *fault)
+{
+	const struct incoming_frame in = { .master = session->master, .session = session };
+	struct upload **at = find_upload(session, id);
+	struct error error = *fault;
+
+	if (!*at || !(*at)->checking)
+		return;
+	/* One that was given up meanwhile has been refused already. */
+	if (error.code == ERR_NONE && !(*at)->refused)
+		pass_on(&in, *at, &error);
+	if (error.code != ERR_NONE && !(*at)->refused)
+		session_refuse(session, id, &error);
+	drop_upload(at);
+	master_stay_awake(session->master);
 }
 
 /* Return max_jobs, or 0 (no limit) if no run can have that many jobs. */
@@ -110,8 +153,11 @@ void graphs_again(struct master *master, const struct query *query, const struct
 		err = upload_context(upload, specs->rows[0].spec.context, &error);
 	for (size_t i = 0; i < parts && err == ERR_NONE; i++)
 		err = upload_add(upload, specs->rows[i].spec.body, (uint64_t)specs->rows[i].spec.count, &error);
-	if (err == ERR_NONE)
-		err = submit(&in, upload, &error);
+	if (err == ERR_NONE) {
+		/* Who sees a run may run it again, with its files. */
+		upload->contents_known = true;
+		err = pass_on(&in, upload, &error);
+	}
 	if (err != ERR_NONE)
 		session_refuse(session, query->id, &error);
 	upload_free(upload);
@@ -138,11 +184,28 @@ static void ask_again(const struct incoming_frame *in, const struct msg_submit *
 		memcpy(query->job, msg->name.data, msg->name.len);
 }
 
+/* A graph in one frame whose jobs have files: it must wait like one that comes in several. */
+static enum err submit_with_files(struct incoming_frame *in, struct upload *upload, struct slice contents, bool *ret_waits, struct error *error)
+{
+	enum err err;
+
+	if (*find_upload(in->session, upload->id))
+		return error_set(error, ERR_DUPLICATE, "a graph with request id %llu is already being sent", (unsigned long long)upload->id);
+	err = uploads_admit(in->session, in->body.len, error);
+	upload->contents = arena_copy(&upload->arena, contents);
+	if (err == ERR_NONE)
+		err = submit(in, upload, ret_waits, error);
+	if (*ret_waits)
+		hold_upload(in->session, upload, in->body.len);
+	return err;
+}
+
 enum err on_submit(struct incoming_frame *in)
 {
 	struct msg_submit msg;
 	struct upload *upload = NULL;
 	struct error error;
+	bool waits = false;
 	enum err err = decode(in, OP_SUBMIT, &msg);
 
 	if (err != ERR_NONE)
@@ -165,11 +228,14 @@ enum err on_submit(struct incoming_frame *in)
 		err = upload_context(upload, msg.context, &error);
 	if (err == ERR_NONE)
 		err = upload_add(upload, msg.jobs, msg.count, &error);
-	if (err == ERR_NONE)
-		err = submit(in, upload, &error);
+	if (err == ERR_NONE && msg.inputs.len > 0)
+		err = submit_with_files(in, upload, msg.inputs, &waits, &error);
+	else if (err == ERR_NONE)
+		err = pass_on(in, upload, &error);
 	if (err != ERR_NONE)
 		session_refuse(in->session, msg.id, &error);
-	upload_free(upload);
+	if (!waits)
+		upload_free(upload);
 	return ERR_NONE;
 }
 
@@ -212,9 +278,7 @@ enum err on_graph_begin(struct incoming_frame *in)
 	upload_into(upload, msg.into, msg.parents);
 	if (msg.schedule.n > 0)
 		upload_schedule(upload, &msg.schedule.at[0], msg.revision);
-	upload->next = in->session->uploads;
-	in->session->uploads = upload;
-	uploads_add(in->session, upload, in->body.len);
+	hold_upload(in->session, upload, in->body.len);
 	return ERR_NONE;
 }
 
@@ -229,7 +293,7 @@ enum err on_graph_chunk(struct incoming_frame *in)
 		return err;
 	upload = *find_upload(in->session, msg.id);
 	/* Chunks get no reply: the sender of a refused upload is told nothing more until its last chunk. */
-	if (!upload || upload->refused)
+	if (!upload || upload->refused || upload->checking)
 		return ERR_NONE;
 	if (uploads_grow(upload, msg.jobs.len + UPLOAD_PART_BYTES, &error) != ERR_NONE ||
 	    upload_add(upload, msg.jobs, msg.count, &error) != ERR_NONE)
@@ -242,6 +306,7 @@ enum err on_graph_commit(struct incoming_frame *in)
 	struct msg_graph_commit msg;
 	struct upload **at;
 	struct error error;
+	bool waits = false;
 	enum err err = decode(in, OP_GRAPH_COMMIT, &msg);
 
 	if (err != ERR_NONE)
@@ -253,8 +318,12 @@ enum err on_graph_commit(struct incoming_frame *in)
 		session_refuse(in->session, msg.id, &error);
 		return ERR_NONE;
 	}
-	if (!(*at)->refused && submit(in, *at, &error) != ERR_NONE)
+	if ((*at)->checking)
+		return ERR_NONE;
+	(*at)->contents = arena_copy(&(*at)->arena, msg.inputs);
+	if (!(*at)->refused && submit(in, *at, &waits, &error) != ERR_NONE)
 		session_refuse(in->session, msg.id, &error);
-	drop_upload(at);
+	if (!waits)
+		drop_upload(at);
 	return ERR_NONE;
 }

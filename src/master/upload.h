@@ -29,6 +29,9 @@ struct upload {
 	uint64_t bytes;
 	struct graph_part *parts;
 	size_t part_count, part_cap;
+	struct slice contents;           /* what the jobs name, as input records; in arena */
+	bool contents_known;             /* the graph was submitted before, so its contents were checked */
+	bool checking;                   /* the graph is complete, and the thread of the goods looks for its contents */
 	bool refused;                    /* the sender was told of the refusal; the rest of the upload is ignored */
 	/* The fields from here to moved_ns are used by uploads.c. */
 	struct peer_session *session;

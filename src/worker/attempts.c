@@ -125,6 +125,9 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 	}
 	attempt->dies = (spawn->flags & SPAWN_DIES) != 0;
 	attempt->puts_out = (spawn->flags & SPAWN_OUTPUTS) != 0;
+	attempt->has_files = (spawn->flags & SPAWN_FILES) != 0;
+	if (attempt->has_files)
+		ledger_stage(attempt->entry);
 	attempt->has_script = (spawn->flags & SPAWN_SCRIPT) != 0 && spawn->argc > 0;
 	attempt->log_max = spawn->log_max;
 	attempt->argc = spawn->argc;
@@ -214,7 +217,8 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 {
 	char dir[PATH_MAX + 40], token[JOB_TOKEN_TEXT], *at = attempt->strings;
 	struct env_facts facts = { .run = attempt->run, .job = attempt->job, .epoch = attempt->epoch, .dir = dir,
-				   .mark = keeper->mark, .token = token, .puts_out = attempt->puts_out };
+				   .mark = keeper->mark, .token = token, .puts_out = attempt->puts_out,
+				   .has_files = attempt->has_files };
 	struct spawn_request request = { .in_fd = keeper->null_fd, .out_fd = output_fds[0],
 					 .err_fd = output_fds[1], .dir_fd = attempt->space->dir_fd,
 					 .die_with_us = attempt->dies, .cage_fd = -1, .user = keeper->options->user,
@@ -222,6 +226,8 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	struct spawner *late = NULL;
 	int fault;
 
+	if (attempt->has_files && (fault = files_claim(keeper, attempt)) < 0)
+		return -fault | FAULT_FILES;
 	snprintf(dir, sizeof(dir), "%s/attempts/%" PRIu64, request.user ? request.user->place : keeper->path, attempt->space->id);
 	job_token_write(keeper->secret, attempt->job, attempt->epoch, token);
 	request.argv = list_strings(&keeper->pointers, &at, attempt->argc);
@@ -279,9 +285,15 @@ static bool disk_has_room(const struct keeper *keeper)
 
 bool attempt_lacks(int fault)
 {
-	fault &= ~FAULT_DIR;
+	fault &= ~(FAULT_DIR | FAULT_FILES);
 	return fault == EMFILE || fault == ENFILE || fault == ENOSPC || fault == EDQUOT || fault == EAGAIN ||
 	       fault == ENOMEM;
+}
+
+static bool lacks_room(int fault)
+{
+	fault &= ~FAULT_FILES;
+	return fault == ENOSPC || fault == EDQUOT;
 }
 
 void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fault, bool lack)
@@ -290,7 +302,9 @@ void attempt_not_started(struct keeper *keeper, struct attempt *attempt, int fau
 
 	if (!lack && fault & FAULT_DIR)
 		outcome = attempt->here_inode ? OUTCOME_ELSEWHERE : OUTCOME_NO_DIR;
-	fault &= ~FAULT_DIR;
+	if (fault & FAULT_FILES && (!lack || lacks_room(fault)))
+		outcome = OUTCOME_STAGE_FAILED;
+	fault &= ~(FAULT_DIR | FAULT_FILES);
 	attempt->wall_ms = 0;
 	/* Log one line for a series of refused starts; more would say the same. */
 	if (lack && (keeper->refused_ns == 0 || keeper->now_ns - keeper->refused_ns > REFUSED_QUIET_NS)) {
@@ -396,6 +410,32 @@ void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch)
 
 	if (ledger_recall(keeper->ledger, job, epoch, &entry))
 		attempt_ended(keeper, entry->owner, OUTCOME_RECALLED, 0);
+}
+
+void attempts_staged(struct keeper *keeper, uint64_t job, uint64_t epoch, int fault)
+{
+	struct ledger_entry *entry = ledger_find(keeper->ledger, job, epoch);
+
+	/* It may have been taken back meanwhile. */
+	if (!entry || entry->phase != PHASE_QUEUED)
+		return;
+	if (fault)
+		attempt_not_started(keeper, entry->owner, fault | FAULT_FILES, attempt_lacks(fault));
+	else
+		ledger_staged(entry);
+}
+
+void attempts_unstaged(struct keeper *keeper)
+{
+	struct ledger_entry *entry = ledger_first(keeper->ledger, PHASE_QUEUED), *next;
+
+	for (; entry; entry = next) {
+		const struct attempt *attempt = entry->owner;
+
+		next = entry->next;
+		if (attempt->has_files)
+			attempt_ended(keeper, entry->owner, OUTCOME_RECALLED, 0);
+	}
 }
 
 static void end_queued(struct keeper *keeper)

@@ -18,7 +18,7 @@
 
 #define USER_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define FACTS     8                      /* most strings that differ from attempt to attempt */
+#define FACTS     9                      /* most strings that differ from attempt to attempt */
 
 static void add(struct env *env, const char *name, const char *value)
 {
@@ -97,6 +97,8 @@ static bool is_set(char *const *list, size_t count, const char *string)
 /* Return the number of variables. */
 static size_t write_facts(struct buf *out, const struct env_facts *facts)
 {
+	size_t count = FACTS - 2;        /* but TITAN_FILES and TITAN_OUTPUT */
+
 	buf_clear(out);
 	buf_addf(out, "TITAN_RUN=%" PRIu64, facts->run);
 	buf_add_byte(out, '\0');
@@ -112,11 +114,17 @@ static size_t write_facts(struct buf *out, const struct env_facts *facts)
 	buf_add_byte(out, '\0');
 	buf_addf(out, "TMPDIR=%s", facts->dir);
 	buf_add_byte(out, '\0');
-	if (!facts->puts_out)
-		return FACTS - 1;
-	buf_addf(out, "TITAN_OUTPUT=%s/" OUTPUTS_FILE, facts->dir);
-	buf_add_byte(out, '\0');
-	return FACTS;
+	if (facts->has_files) {
+		buf_addf(out, "TITAN_FILES=%s", facts->dir);
+		buf_add_byte(out, '\0');
+		count++;
+	}
+	if (facts->puts_out) {
+		buf_addf(out, "TITAN_OUTPUT=%s/" OUTPUTS_FILE, facts->dir);
+		buf_add_byte(out, '\0');
+		count++;
+	}
+	return count;
 }
 
 static bool may_be_given(const char *string)

@@ -19,6 +19,7 @@ struct env_facts {
 	const char *mark; /* PREFIX in TITAN_MARK=PREFIX.JOB.EPOCH, which marks the processes of the worker's jobs */
 	/* Value of TITAN_TOKEN, which proves at the worker's socket which attempt is calling. */
 	const char *token;
+	bool has_files;                  /* files of the job are in the attempt's directory, whose path goes into TITAN_FILES */
 	bool puts_out;                   /* the job has a file for its outputs, whose path goes into TITAN_OUTPUT */
 };
 

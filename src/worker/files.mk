@@ -3,6 +3,8 @@
 
 worker_sources = \
 	src/worker/attempts.c \
+	src/worker/cache.c \
+	src/worker/cache.h \
 	src/worker/cage.c \
 	src/worker/cage.h \
 	src/worker/callers.c \
@@ -19,6 +21,7 @@ worker_sources = \
 	src/worker/far_check.c \
 	src/worker/far_config.c \
 	src/worker/far_start.c \
+	src/worker/files.c \
 	src/worker/gpu.c \
 	src/worker/gpu.h \
 	src/worker/guardian.c \
@@ -43,6 +46,8 @@ worker_sources = \
 	src/worker/link_bridge.c \
 	src/worker/link_keeper.c \
 	src/worker/link_master.c \
+	src/worker/link_stage.c \
+	src/worker/link_stage.h \
 	src/worker/log_room.c \
 	src/worker/offers.c \
 	src/worker/offers.h \
@@ -64,6 +69,10 @@ worker_sources = \
 	src/worker/spawner.c \
 	src/worker/spool.c \
 	src/worker/spool.h \
+	src/worker/stage.c \
+	src/worker/stage.h \
+	src/worker/stage_internal.h \
+	src/worker/stage_place.c \
 	src/worker/system.c \
 	src/worker/system.h \
 	src/worker/tree.c \

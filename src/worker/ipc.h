@@ -13,6 +13,7 @@
  *   LEASE       attempts may start until then   STUCK      it was killed, but its process lives; until EXITED
  *   QUIT        kill all jobs, report, and exit when all results are acknowledged or after a while
  *   LEFT        after LEAVING: no SPAWN follows   LEAVING  the keeper quits and takes no more attempts
+ *   STAGED      its files are in place, or can't be
  *   PING        is the keeper's loop running?   PONG       yes: one for each PING and each LEASE
  */
 #ifndef TITAN_WORKER_IPC_H
@@ -25,13 +26,14 @@
 #include "proto/message.h"
 
 #define IPC_VERSION 1
+#define STAGED_DIR "staged"              /* where the link stages files, beside the directory of attempts */
 #define BEFORE_MAX 8                     /* most earlier keepers that a worker names in HELLO */
 /* bytes of the file TITAN_OUTPUT that are read; its values may have OUTPUT_JOB_MAX bytes */
 #define OUTPUTS_FILE_MAX (2 * LIMIT_OUTPUT_JOB_MAX)
 
 enum ipc_type {
 	IPC_SPAWN = 1, IPC_STOP, IPC_RECALL, IPC_SPOOL_ACK, IPC_FILES_DONE, IPC_LEASE, IPC_QUIT, IPC_ROOM,
-	IPC_PING, IPC_LEFT,
+	IPC_PING, IPC_LEFT, IPC_STAGED,
 	IPC_INVENTORY = 64, IPC_STARTED, IPC_EXITED, IPC_NUMBERS, IPC_STUCK, IPC_PONG, IPC_ENDING, IPC_LEAVING,
 };
 
@@ -44,6 +46,11 @@ struct ipc_header {
 
 struct ipc_attempt {                     /* an attempt; body of RECALL, SPOOL_ACK, FILES_DONE and STUCK */
 	uint64_t job, epoch;
+};
+
+struct ipc_staged {
+	uint64_t job, epoch;
+	int64_t fault;                   /* 0: its files are in place; else an errno */
 };
 
 struct ipc_stop {
@@ -70,9 +77,9 @@ struct ipc_spawn {
 
 /*
  * SPAWN_DIES: the job is killed when its keeper dies. SPAWN_OUTPUTS: it finds a file for its outputs in TITAN_OUTPUT.
- * SPAWN_SCRIPT: its interpreter gets a script as a file.
+ * SPAWN_SCRIPT: its interpreter gets a script as a file. SPAWN_FILES: it has files, and may start after STAGED.
  */
-enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2, SPAWN_OUTPUTS = 4, SPAWN_SCRIPT = 8, SPAWN_SOURCE = 16 };
+enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2, SPAWN_OUTPUTS = 4, SPAWN_SCRIPT = 8, SPAWN_SOURCE = 16, SPAWN_FILES = 32 };
 
 struct ipc_room {                        /* body of ROOM; in each array, [0] is stdout and [1] is stderr */
 	uint64_t job, epoch;

@@ -30,6 +30,7 @@ struct attempt {
 	uint64_t job, epoch, run;
 	char *strings;                   /* argv, environment and directory of the job; NULL after the start */
 	uint32_t argc, envc;
+	bool has_files;                  /* the link puts files of the job in place before the start */
 	bool has_script;                 /* the last string of argv is a script, which goes into a file */
 	char *script;                    /* the name of that file; NULL before and after the start */
 	uint64_t here_device, here_inode;        /* what the directory must be, as in ipc_spawn */
@@ -162,6 +163,10 @@ void attempts_stop(struct keeper *keeper, uint64_t job, uint64_t epoch, int64_t 
 /* Stop the attempts that must not run without a lease. */
 void attempts_enforce_lease(struct keeper *keeper);
 void attempts_recall(struct keeper *keeper, uint64_t job, uint64_t epoch);
+/* The link has put the files of an attempt in place, or fault says why it can't. */
+void attempts_staged(struct keeper *keeper, uint64_t job, uint64_t epoch, int fault);
+/* The link has died, and with it what it knew about files: give back the queued attempts that have some. */
+void attempts_unstaged(struct keeper *keeper);
 void attempts_acked(struct keeper *keeper, uint64_t job, uint64_t epoch);
 void attempts_shipped(struct keeper *keeper, uint64_t job, uint64_t epoch);
 /* Note that no output of the attempt is left on this machine to send. */
@@ -216,6 +221,10 @@ void outputs_drop(struct keeper *keeper, struct attempt *attempt);
  * in its place. Returns 0 or -errno.
  */
 int script_put(struct attempt *attempt, const struct job_user *user, const char *dir, char **argv);
+
+/* files.c */
+/* Move the staged files of an attempt into its own directory. Returns 0 or -errno. */
+int files_claim(const struct keeper *keeper, const struct attempt *attempt);
 
 /* late_start.c */
 /* Hand an attempt whose start hangs over to late_start.c. */

@@ -29,7 +29,7 @@
 /* With this many bytes or more, messages are sent at once, because the cost of sending is shared by many. */
 #define COMPANY_BYTES    4096
 #define LINK_FD          3
-#define LINK_VARIABLES   14
+#define LINK_VARIABLES   15
 
 extern char **environ;
 
@@ -63,6 +63,7 @@ static char **link_environment(struct keeper *keeper, char texts[LINK_VARIABLES]
 	snprintf(texts[11], PATH_MAX + 32, "TITAN_LINK_BEFORE=%s", before);
 	snprintf(texts[12], PATH_MAX + 32, "TITAN_LINK_UID=%u", options->user ? (unsigned)options->user->uid : (unsigned)getuid());
 	snprintf(texts[13], PATH_MAX + 32, "TITAN_LINK_PLACE=%s", options->user ? options->user->place : "");
+	snprintf(texts[14], PATH_MAX + 32, "TITAN_LINK_GID=%u", options->user ? (unsigned)options->user->gid : (unsigned)getgid());
 	while (environ[count])
 		count++;
 	list = mem_array(count + LINK_VARIABLES + 1, sizeof(*list));
@@ -216,6 +217,7 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 	struct ipc_lease lease;
 	struct ipc_quit quit;
 	struct ipc_room room;
+	struct ipc_staged staged;
 
 	switch (type) {
 	case IPC_SPAWN:
@@ -230,6 +232,10 @@ static void dispatch(struct keeper *keeper, unsigned type, struct slice body)
 	case IPC_RECALL:
 		take(body, &attempt, sizeof(attempt));
 		attempts_recall(keeper, attempt.job, attempt.epoch);
+		break;
+	case IPC_STAGED:
+		take(body, &staged, sizeof(staged));
+		attempts_staged(keeper, staged.job, staged.epoch, (int)staged.fault);
 		break;
 	case IPC_SPOOL_ACK:
 		take(body, &attempt, sizeof(attempt));
@@ -286,6 +292,7 @@ void keeper_link_died(struct keeper *keeper)
 	ipc_close(&keeper->link);
 	keeper->link_pid = 0;
 	keeper->listed = false;
+	attempts_unstaged(keeper);
 }
 
 /* Kill a link whose socket has failed; the next one starts when this one has been reaped. */

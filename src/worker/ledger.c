@@ -140,6 +140,17 @@ void ledger_ask(struct ledger *ledger, struct ledger_entry *entry, const struct 
 		resources_take(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count);
 }
 
+void ledger_stage(struct ledger_entry *entry)
+{
+	CHECK(entry->phase == PHASE_QUEUED);
+	entry->staging = true;
+}
+
+void ledger_staged(struct ledger_entry *entry)
+{
+	entry->staging = false;
+}
+
 /* Do the other epochs of its job allow the entry to start? It must be the newest, and no older one may be running. */
 static bool alone(const struct ledger *ledger, const struct ledger_entry *entry)
 {
@@ -159,7 +170,7 @@ struct ledger_entry *ledger_next(struct ledger *ledger, int64_t now_ns)
 	    ledger->phases[PHASE_RUNNING].count >= ledger->slots)
 		return NULL;
 	for (struct ledger_entry *entry = ledger->phases[PHASE_QUEUED].first; entry; entry = entry->next)
-		if (alone(ledger, entry) &&
+		if ((!entry->staging || PLANTED(files_not_awaited)) && alone(ledger, entry) &&
 		    (PLANTED(ledger_starts_without_room) ||
 		     resources_fit(ledger->offers.at, ledger->offers.n, entry->asks, entry->ask_count)))
 			return entry;

@@ -4,8 +4,8 @@
  * processes, no files, no clock. The keeper asks it which attempt to start.
  *
  * An attempt is queued (prefetched), running, or ended (its result is kept until the master has it). A newer epoch of a
- * job never starts while an older one runs here. An attempt starts only with a valid lease and when all the resources
- * that it asks for are free; a smaller one queued behind it may go first.
+ * job never starts while an older one runs here. An attempt starts only with a valid lease, when all the resources
+ * that it asks for are free and all its files are in place; another one queued behind it may go first.
  */
 #ifndef TITAN_WORKER_LEDGER_H
 #define TITAN_WORKER_LEDGER_H
@@ -23,6 +23,7 @@ struct ledger_entry {
 	bool stopping;                   /* the attempt was asked to end */
 	/* the attempt must not run without a lease, because the job may have been started elsewhere */
 	bool exclusive;
+	bool staging;                    /* its files aren't in place yet, so it may not start */
 	struct resource *asks;           /* resources that the attempt asks for; NULL: a slot is enough */
 	size_t ask_count;
 	struct rec_done result;          /* result of the attempt, valid when it has ended */
@@ -46,6 +47,9 @@ enum ledger_verdict ledger_assign(struct ledger *ledger, uint64_t job, uint64_t 
  * keeper started it.
  */
 void ledger_ask(struct ledger *ledger, struct ledger_entry *entry, const struct resource_list *asks);
+/* A queued attempt must wait for its files; later they are in place. */
+void ledger_stage(struct ledger_entry *entry);
+void ledger_staged(struct ledger_entry *entry);
 struct ledger_entry *ledger_find(const struct ledger *ledger, uint64_t job, uint64_t epoch);
 
 /* The attempt to start now: the oldest that fits, if a slot is free and the lease is valid; otherwise NULL. */

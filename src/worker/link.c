@@ -89,6 +89,7 @@ static void drop_connection(struct link *link)
 		ipc_put(&link->keeper, IPC_LEFT, NULL, 0);
 	link->welcome = link->hello_owed = link->beat_owed = false;
 	callers_drop(link);
+	link_stage_online(link, false);
 	buf_clear(&link->started);
 	buf_clear(&link->done);
 	ev_timer_stop(link->loop, &link->heartbeat);
@@ -356,11 +357,13 @@ static void heartbeat_cb(struct ev_loop *loop, struct ev_timer *timer, int event
 		return;
 	}
 	link_beat(link);
+	link_stage_trim(link);
 }
 
 void link_welcomed(struct link *link, uint64_t heartbeat_ms)
 {
 	link_lease(link, link->hello_ns);
+	link_stage_online(link, true);
 	ship_reset(link);
 	for (struct held *held = link->first; held; held = held->next) {
 		held->done_sent = false;
@@ -471,7 +474,9 @@ int link_run(const struct worker_options *options, struct error *error)
 	} else if (ship_open(link, error) && callers_open(link, error) && link_bridge_open(link, bridge_come_cb, error)) {
 		link->conns = conn_set_new(link->loop);
 		loop_init(link);
+		link_stage_open(link);
 		ev_run(link->loop, 0);
+		link_stage_close(link);
 		callers_drop(link);
 		conn_set_free(link->conns);
 		status = 0;
@@ -488,6 +493,7 @@ int link_run(const struct worker_options *options, struct error *error)
 	buf_free(&link->started);
 	buf_free(&link->done);
 	buf_free(&link->strings);
+	buf_free(&link->inputs);
 	if (link->loop)
 		ev_loop_destroy(link->loop);
 	mem_free(link);
@@ -498,7 +504,7 @@ int link_main(void)
 {
 	const char *name = getenv("TITAN_LINK_NAME"), *cluster = getenv("TITAN_LINK_CLUSTER");
 	const char *dir = getenv("TITAN_LINK_DIR"), *slots = getenv("TITAN_LINK_SLOTS");
-	const char *uid = getenv("TITAN_LINK_UID"), *place = getenv("TITAN_LINK_PLACE");
+	const char *gid = getenv("TITAN_LINK_GID"), *uid = getenv("TITAN_LINK_UID"), *place = getenv("TITAN_LINK_PLACE");
 	struct worker_options options = { .name = name, .ready_fd = -1 };
 	struct error error = { 0 };
 	int status;
@@ -518,6 +524,7 @@ int link_main(void)
 	options.address = getenv("TITAN_LINK_ADDRESS");
 	options.key_path = getenv("TITAN_LINK_KEY");
 	options.job_uid = uid ? (uint32_t)strtoul(uid, NULL, 10) : getuid();
+	options.job_gid = gid ? (uint32_t)strtoul(gid, NULL, 10) : getgid();
 	options.job_place = place && place[0] ? place : NULL;
 	worker_log_to_file(&options);
 	status = link_run(&options, &error);

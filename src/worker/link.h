@@ -21,6 +21,7 @@
 #include "worker/callers.h"
 #include "worker/system.h"
 #include "worker/job_token.h"
+#include "worker/link_stage.h"
 #include "worker/worker.h"
 
 #define LIVE_TAIL_SIZE ((size_t)65536)     /* most of a stream's newest bytes sent at once for live viewing */
@@ -53,6 +54,7 @@ struct held {                            /* an attempt of the keeper, as the lin
 	struct buf outputs;              /* what it put out, as job_output records */
 	bool done_sent;                  /* the result was sent on the present connection */
 	bool acked;
+	bool has_files;                  /* its files are or were staged */
 	bool stuck;                      /* the attempt was killed, and a process of it lives on */
 	struct stream streams[2];
 	struct held *look_next;          /* next in the list of attempts whose files have changed */
@@ -116,6 +118,7 @@ struct link {
 	/* Arrays of rec_started and rec_done, sent at the end of this pass of the loop. */
 	struct buf started, done;
 	struct buf strings;
+	struct buf inputs;               /* input records of the attempt that is being passed on */
 
 	int attempts_fd;                 /* descriptor of the directory of attempts */
 	char attempts_path[PATH_MAX];
@@ -129,6 +132,7 @@ struct link {
 	struct ev_timer young_timer, coalesce;
 	struct ev_timer live_tail;         /* timer, runs while any attempt's output is over the kept beginning */
 
+	struct link_stage *stage;        /* the thread for the files of attempts; NULL: none was needed yet */
 	uint8_t secret[JOB_TOKEN_SECRET];
 	struct listener *caller_listener;
 	struct caller_entry *callers;    /* connections of jobs, newest first */

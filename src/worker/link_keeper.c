@@ -173,6 +173,8 @@ static void on_exited(struct link *link, const struct ipc_exited *exited, const 
 	ship_known(link, held, synced);
 	held->acked = exited->acked;
 	callers_end(link, held->job, held->epoch);
+	if (held->has_files)
+		link_stage_drop(link, held->job, held->epoch);
 	set_stuck(link, held, false);
 	ship_exited(link, held, exited->sizes);
 	link_send_done(link, held);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "net/dial.h"
+#include "proto/input.h"
 #include "proto/limits.h"
 #include "proto/resource.h"
 #include "proto/spec.h"
@@ -122,6 +123,17 @@ static uint32_t add_interpreter(struct link *link, const struct rec_job_spec *sp
 	return (uint32_t)count + 1;
 }
 
+/* Gather the files of the job and those of this attempt. False: they aren't right. */
+static bool gather_inputs(struct link *link, const struct rec_job_spec *spec, const struct rec_assign *assign)
+{
+	struct slice path;
+
+	buf_clear(&link->inputs);
+	buf_add_slice(&link->inputs, spec->inputs);
+	buf_add_slice(&link->inputs, assign->inputs);
+	return !inputs_fault(buf_slice(&link->inputs), &path);
+}
+
 /* Build the strings of a SPAWN message. A faulty specification gives no argv, so the attempt fails to start. */
 static void flatten(struct link *link, const struct rec_assign *assign, struct ipc_spawn *spawn)
 {
@@ -135,15 +147,19 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
 	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
 	    (spec.argv.n == 0) == (spec.script.len == 0) ||
-	    (spec.interpreter.len > 0 && (spec.argv.n > 0 || !shell_is_good(spec.interpreter))) || !complete(link, assign->context, &spec, spawn, &source)) {
+	    (spec.interpreter.len > 0 && (spec.argv.n > 0 || !shell_is_good(spec.interpreter))) || !gather_inputs(link, &spec, assign) ||
+	    !complete(link, assign->context, &spec, spawn, &source)) {
 		log_warn_limited("job %llu can't be run: this worker doesn't understand its specification",
 			 (unsigned long long)assign->job);
 		buf_add_byte(&link->strings, '\0');
+		buf_clear(&link->inputs);
 		return;
 	}
+	if (link->inputs.len > 0)
+		spawn->flags |= SPAWN_FILES;
 	if (spec.interpreter.len > 0) {
 		spawn->argc = add_interpreter(link, &spec);
-		spawn->flags = SPAWN_SCRIPT;
+		spawn->flags |= SPAWN_SCRIPT;
 	} else if (spec.argv.n == 0) {
 		add_string(&link->strings, slice_str("/bin/sh"));
 		add_string(&link->strings, slice_str("-c"));
@@ -179,15 +195,21 @@ static void on_assign(struct link *link, const struct msg_assign *msg)
 	for (size_t i = 0; i < msg->items.n; i++) {
 		const struct rec_assign *assign = &msg->items.at[i];
 		struct ipc_spawn spawn = { .job = assign->job, .epoch = assign->epoch, .run = assign->run };
+		bool known;
 
 		/* Job 0 marks the end of the inventory, so no job may have that number. */
 		if (assign->job == 0)
 			continue;
 		flatten(link, assign, &spawn);
 		spawn.strings_size = (uint32_t)link->strings.len;
+		known = held_find(link, assign->job, assign->epoch) != NULL;
 		link_take(link, assign->job, assign->epoch, assign->run);
 		ipc_put_tail(&link->keeper, IPC_SPAWN, &spawn, sizeof(spawn), link->strings.data,
 			     link->strings.len);
+		if (known || !(spawn.flags & SPAWN_FILES))
+			continue;
+		held_find(link, assign->job, assign->epoch)->has_files = true;
+		link_stage_take(link, assign->job, assign->epoch, buf_slice(&link->inputs));
 	}
 }
 
@@ -225,6 +247,14 @@ static void on_ack(struct link *link, const struct msg_ack *msg)
 	}
 }
 
+static void on_credit(struct link *link, const struct msg_credit *msg)
+{
+	for (size_t i = 0; i < msg->items.n; i++)
+		ship_credit(link, &msg->items.at[i]);
+	for (size_t i = 0; i < msg->again.n; i++)
+		ship_again(link, &msg->again.at[i]);
+}
+
 static void on_welcome(struct link *link, const struct msg_welcome *msg)
 {
 	struct error error;
@@ -259,8 +289,11 @@ static void on_quit(struct link *link, const struct msg_quit *msg)
 	ipc_put(&link->keeper, IPC_QUIT, &out, sizeof(out));
 }
 
-static void on_error(const struct msg_error *msg)
+static void on_error(struct link *link, const struct msg_error *msg)
 {
+	/* Only requests for contents have an id. */
+	if (msg->id != 0)
+		link_stage_refused(link, msg);
 	log_warn_limited("the master reported an error: %.*s%s%.*s", (int)msg->text.len, (const char *)msg->text.data,
 			 msg->next.len > 0 ? "; next: " : "", (int)msg->next.len, (const char *)msg->next.data);
 }
@@ -287,10 +320,11 @@ void link_frame(struct link *link, const struct frame *frame)
 		struct msg_heartbeat heartbeat;
 		struct msg_quit quit;
 		struct msg_relay relay;
+		struct msg_goods_data goods;
 		struct msg_error error;
 	} msg;
 	static const uint8_t known[] = { OP_WELCOME, OP_ASSIGN, OP_CONTEXT, OP_STOP, OP_RECALL, OP_ACK, OP_CREDIT,
-					 OP_HEARTBEAT, OP_QUIT, OP_RELAY, OP_ERROR };
+					 OP_HEARTBEAT, OP_QUIT, OP_RELAY, OP_GOODS_DATA, OP_ERROR };
 	struct error error;
 
 	arena_reset(&link->arena);
@@ -324,10 +358,7 @@ void link_frame(struct link *link, const struct frame *frame)
 		on_ack(link, &msg.ack);
 		break;
 	case OP_CREDIT:
-		for (size_t i = 0; i < msg.credit.items.n; i++)
-			ship_credit(link, &msg.credit.items.at[i]);
-		for (size_t i = 0; i < msg.credit.again.n; i++)
-			ship_again(link, &msg.credit.again.at[i]);
+		on_credit(link, &msg.credit);
 		break;
 	case OP_HEARTBEAT:
 		on_heartbeat(link, &msg.heartbeat);
@@ -335,10 +366,13 @@ void link_frame(struct link *link, const struct frame *frame)
 	case OP_RELAY:
 		callers_relay(link, &msg.relay);
 		break;
+	case OP_GOODS_DATA:
+		link_stage_data(link, &msg.goods);
+		break;
 	case OP_QUIT:
 		on_quit(link, &msg.quit);
 		break;
 	default:
-		on_error(&msg.error);
+		on_error(link, &msg.error);
 	}
 }

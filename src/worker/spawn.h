@@ -16,6 +16,8 @@
 
 /* Added to the errno of a start that failed at the working directory that the request names. */
 #define FAULT_DIR 0x10000
+/* Added to the errno of a start that failed because files of the job couldn't be put in place. */
+#define FAULT_FILES 0x20000
 
 struct spawn_request {
 	/* The arguments, with a free place before argv[0] for the shell of a script without interpreter line. */

@@ -29,8 +29,8 @@ struct worker_options {
 	const char *address, *key_path;
 	const char *pool;                /* the worker's pool; NULL or empty: the default pool */
 	struct job_user *user;           /* the user as whom jobs run; NULL: the user of the worker */
-	/* in the link: number of the user as whom jobs run, and the place of these jobs; NULL: the worker's own */
-	uint32_t job_uid;
+	/* in the link: numbers of the user as whom jobs run and of its group, and the place of these jobs; NULL: the worker's own */
+	uint32_t job_uid, job_gid;
 	const char *job_place;
 	/* end what an earlier worker of this name left running, then exit; start no link */
 	bool end_jobs;

@@ -14,6 +14,7 @@ sim_sources = \
 	tests/sim/graph_conditions.c \
 	tests/sim/graph_context.c \
 	tests/sim/graph_fail.c \
+	tests/sim/graph_files.c \
 	tests/sim/graph_grow.c \
 	tests/sim/graph_life.c \
 	tests/sim/graph_loop.c \

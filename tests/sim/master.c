@@ -65,7 +65,7 @@ static void schedule_input(struct sim_world *world, const struct event *event)
 	record_encode(&spec, REC_schedule_spec, &schedule->spec);
 	input.submit = (struct input_submit){
 		.principal = 1, .owner = graph_owner(graph), .name = slice_str(sim_schedule_names[schedule->name]),
-		.parts = &part, .part_count = 1, .max_jobs = graph->max_jobs, .schedule = buf_slice(&spec),
+		.parts = &part, .part_count = 1, .max_jobs = graph->max_jobs, .schedule = buf_slice(&spec), .contents_known = true,
 		.context = graph->context, .tenant = slice_str(graph->stranger ? "sim" : ""),
 	};
 	memcpy(input.submit.key, graph->key, 16);
@@ -83,6 +83,7 @@ static void graph_input(struct sim_world *world, const struct event *event)
 	struct slice parents[16];
 
 	input.submit.principal = 1;
+	input.submit.contents_known = true;
 	input.submit.owner = graph_owner(graph->into ? graph->into : graph);
 	memcpy(input.submit.key, graph->key, 16);
 	memcpy(input.submit.digest, graph->digest, 32);

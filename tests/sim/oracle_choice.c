@@ -54,7 +54,7 @@ void oracle_heard(struct sim_world *world, const struct event *event)
 		worker->load_known = !world->laden;
 	}
 	for (size_t i = 0; event->what != HAPPENS_GONE && event->message->op == OP_DONE && i < event->message->count; i++)
-		if (event->message->done[i].outcome == OUTCOME_REFUSED)
+		if (event->message->done[i].outcome == OUTCOME_REFUSED || event->message->done[i].outcome == OUTCOME_STAGE_FAILED)
 			worker->refused_ns = world->now_ns;
 	if (worker->conn == 0 || event->message->op != OP_HEARTBEAT)
 		return;

@@ -60,7 +60,7 @@ static void check_letter(struct sim_world *world, const struct row_dead *letter,
 	buf_free(&bytes);
 	if ((letter->reason == DEAD_TIMED_OUT) != (row->state == STATE_TIMED_OUT && row->stop_cause == EVENT_RUN_TIMEOUT) ||
 	    (letter->reason == DEAD_CRASH_LIMIT && row->crashes != (int64_t)(spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT)) ||
-	    (letter->reason == DEAD_SPAWN_FAILED) != (row->state == STATE_FAILED && row->outcome == OUTCOME_SPAWN) ||
+	    (letter->reason == DEAD_SPAWN_FAILED) != (row->state == STATE_FAILED && outcome_is_no_start((uint64_t)row->outcome)) ||
 	    (letter->reason == DEAD_LOOP_MAX && row->passes + 1 != (int64_t)spec->loop_max) ||
 	    (letter->reason == DEAD_MAX_RETRIES_EXCEEDED && row->tries - row->crashes - row->interrupted != (int64_t)spec->retry_max + 1))
 		world_fail(world, "job %u is no dead letter for reason %s", (unsigned)row->job, dead_name((uint64_t)letter->reason));

@@ -5,6 +5,8 @@
  */
 #include "oracle.h"
 
+#include <errno.h>
+
 static bool satisfied(enum trigger trigger, enum job_state parent)
 {
 	switch (trigger) {
@@ -80,9 +82,11 @@ static void life_row(struct sim_world *world, const struct row *any, struct orac
 			   state_table[state].name);
 	/* A job also succeeds if a person says so, or if a loop counts a last pass that couldn't start as success. */
 	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && row->child == 0 &&
-	    !(spec && spec->loop_max && row->outcome == OUTCOME_SPAWN) &&
+	    !(spec && spec->loop_max && outcome_is_no_start((uint64_t)row->outcome)) &&
 	    job->last_started != (uint64_t)row->epoch)
 		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);
+	if (state == STATE_FAILED && row->outcome == OUTCOME_STAGE_FAILED && row->code == ENOSPC)
+		world_fail(world, "job %u failed because the disk of a worker was full", (unsigned)row->job);
 }
 
 static void life_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,

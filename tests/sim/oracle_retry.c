@@ -105,7 +105,7 @@ static bool covered(const struct rec_job_spec *spec, const struct row_job *row, 
 	for (size_t i = 0; i < spec->retry_codes.n; i++)
 		listed = listed || (int64_t)spec->retry_codes.at[i] == row->code;
 	return (row->outcome == OUTCOME_EXIT && on & 1 && listed) || (row->outcome == OUTCOME_SIGNAL && on & 2) ||
-	       (row->outcome == OUTCOME_SPAWN && on & 4);
+	       (outcome_is_no_start((uint64_t)row->outcome) && on & 4);
 }
 
 /*

@@ -262,6 +262,7 @@ enum happening {
 	HAPPENS_TURN, HAPPENS_COMMIT, HAPPENS_MASTER_BOOT, HAPPENS_CONNECT, HAPPENS_BEAT, HAPPENS_LEASE_END,
 	HAPPENS_TO_KEEPER, HAPPENS_FROM_KEEPER, HAPPENS_LINK_BOOT, HAPPENS_LINK_BEAT,
 	HAPPENS_PEER_GONE, HAPPENS_JOB_END, HAPPENS_KILL, HAPPENS_KEEPER_BOOT, HAPPENS_CLIENT, HAPPENS_FAULT, HAPPENS_VALUES,
+	HAPPENS_STAGED,
 };
 
 struct event {
@@ -583,6 +584,8 @@ void sim_worker_boot(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_keeper_crash(struct sim_world *world, struct sim_worker *worker, bool machine);
 void sim_worker_tell_everything(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_receive(struct sim_world *world, struct sim_worker *worker, const struct message *message);
+/* The files of an attempt are in place, or can't be. */
+void sim_worker_staged(struct sim_world *world, struct sim_worker *worker, uint64_t job, uint64_t epoch);
 void sim_worker_job_end(struct sim_world *world, struct sim_worker *worker, uint64_t process, bool killed);
 void sim_worker_lease_end(struct sim_world *world, struct sim_worker *worker);
 void sim_worker_beat(struct sim_world *world, struct sim_worker *worker);

@@ -5,6 +5,7 @@
  */
 #include "sim.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -141,6 +142,8 @@ static void start_some(struct sim_world *world, struct sim_worker *worker)
 		bool dies = entry->exclusive || (spec && spec->worker_death == DEATH_KILL);
 		struct process *process;
 
+		if (entry->staging)
+			world_fail(world, "an attempt of job %u starts before its files are in place", (unsigned)entry->job);
 		if (worker->lacks_here && oracle_runs_here(world, entry->job)) {
 			oracle_given_back(world, worker, entry->job);
 			attempt_ended(world, worker, entry, OUTCOME_ELSEWHERE, 116, 0);
@@ -298,6 +301,42 @@ static void ask_for(struct sim_world *world, struct sim_worker *worker, struct l
 		ledger_ask(worker->ledger, entry, &asks);
 }
 
+/* Chosen by a hash, like refusals: when the files of an attempt are in place, and whether they can be. */
+static uint64_t files_lot(const struct sim_world *world, uint64_t job, uint64_t epoch)
+{
+	return hash_u64(job * 1000081 + epoch + world->seed);
+}
+
+static void stage(struct sim_world *world, const struct sim_worker *worker, struct ledger_entry *entry)
+{
+	struct event *event;
+
+	ledger_stage(entry);
+	event = world_plan(world, (int64_t)(files_lot(world, entry->job, entry->epoch) / 128 % 500) * MS, HAPPENS_STAGED, worker->index);
+	event->a = entry->job;
+	event->b = entry->epoch;
+}
+
+void sim_worker_staged(struct sim_world *world, struct sim_worker *worker, uint64_t job, uint64_t epoch)
+{
+	struct ledger_entry *entry = worker->keeper_up ? ledger_find(worker->ledger, job, epoch) : NULL;
+	uint64_t lot = files_lot(world, job, epoch) % 128;
+
+	if (!entry || entry->phase != PHASE_QUEUED)
+		return;
+	if (worker->paused_until_ns > world->now_ns) {
+		struct event *later = world_plan(world, worker->paused_until_ns - world->now_ns, HAPPENS_STAGED, worker->index);
+
+		later->a = job;
+		later->b = epoch;
+		return;
+	}
+	ledger_staged(entry);
+	if (world->faults && lot < 15)
+		attempt_ended(world, worker, entry, OUTCOME_STAGE_FAILED, lot < 8 ? ENOSPC : ENOENT, 0);
+	start_some(world, worker);
+}
+
 static void take_assignments(struct sim_world *world, struct sim_worker *worker, const struct message *message)
 {
 	for (size_t i = 0; i < message->count; i++) {
@@ -312,6 +351,8 @@ static void take_assignments(struct sim_world *world, struct sim_worker *worker,
 
 		if (verdict == LEDGER_TAKEN)
 			ask_for(world, worker, entry);
+		if (verdict == LEDGER_TAKEN && spec && spec->inputs.len > 0)
+			stage(world, worker, entry);
 		if (verdict == LEDGER_STALE) {
 			struct rec_done never = { .job = message->assign[i].job, .epoch = message->assign[i].epoch,
 						  .outcome = OUTCOME_RECALLED, .ended_ms = world_time(world).wall_ms };

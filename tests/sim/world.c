@@ -311,6 +311,14 @@ static void to_master(struct sim_world *world, struct event *event)
 	event->message = NULL;
 }
 
+static void job_moves(struct sim_world *world, struct sim_worker *worker, const struct event *event)
+{
+	if (event->what == HAPPENS_STAGED)
+		sim_worker_staged(world, worker, event->a, event->b);
+	else
+		sim_worker_job_end(world, worker, event->a, event->what == HAPPENS_KILL);
+}
+
 static void happen(struct sim_world *world, struct event *event)
 {
 	struct sim_worker *worker = event->who < world->worker_count ? &world->workers[event->who] : NULL;
@@ -364,7 +372,8 @@ static void happen(struct sim_world *world, struct event *event)
 		break;
 	case HAPPENS_JOB_END:
 	case HAPPENS_KILL:
-		sim_worker_job_end(world, worker, event->a, event->what == HAPPENS_KILL);
+	case HAPPENS_STAGED:
+		job_moves(world, worker, event);
 		break;
 	case HAPPENS_KEEPER_BOOT:
 		if (!worker->keeper_up)

@@ -54,6 +54,7 @@ unit_programs = \
 	tests/unit/test_core_explain_worker \
 	tests/unit/test_core_expr \
 	tests/unit/test_core_fail \
+	tests/unit/test_core_files \
 	tests/unit/test_core_final \
 	tests/unit/test_core_final_begun \
 	tests/unit/test_core_gate \
@@ -219,6 +220,7 @@ unit_programs = \
 	tests/unit/test_tui_vterm \
 	tests/unit/test_tui_waits \
 	tests/unit/test_worker_adopt \
+	tests/unit/test_worker_cache \
 	tests/unit/test_worker_cage \
 	tests/unit/test_worker_callers \
 	tests/unit/test_worker_gpu \
@@ -239,6 +241,7 @@ unit_programs = \
 	tests/unit/test_worker_space \
 	tests/unit/test_worker_spawn \
 	tests/unit/test_worker_spool \
+	tests/unit/test_worker_stage \
 	tests/unit/test_worker_unsynced
 
 tests_unit_test_base_buf_SOURCES = tests/unit/test_base_buf.c
@@ -396,6 +399,9 @@ tests_unit_test_core_expr_LDADD = $(core_libs)
 
 tests_unit_test_core_fail_SOURCES = tests/unit/test_core_fail.c
 tests_unit_test_core_fail_LDADD = $(core_libs)
+
+tests_unit_test_core_files_SOURCES = tests/unit/test_core_files.c
+tests_unit_test_core_files_LDADD = $(core_libs)
 
 tests_unit_test_core_final_SOURCES = tests/unit/test_core_final.c
 tests_unit_test_core_final_LDADD = $(core_libs)
@@ -892,6 +898,9 @@ tests_unit_test_tui_waits_LDADD = $(tui_libs)
 tests_unit_test_worker_adopt_SOURCES = tests/unit/test_worker_adopt.c
 tests_unit_test_worker_adopt_LDADD = $(all_libs)
 
+tests_unit_test_worker_cache_SOURCES = tests/unit/test_worker_cache.c
+tests_unit_test_worker_cache_LDADD = $(all_libs)
+
 tests_unit_test_worker_cage_SOURCES = tests/unit/test_worker_cage.c
 tests_unit_test_worker_cage_LDADD = $(all_libs)
 
@@ -951,6 +960,9 @@ tests_unit_test_worker_spawn_LDADD = $(all_libs)
 
 tests_unit_test_worker_spool_SOURCES = tests/unit/test_worker_spool.c
 tests_unit_test_worker_spool_LDADD = $(all_libs)
+
+tests_unit_test_worker_stage_SOURCES = tests/unit/test_worker_stage.c
+tests_unit_test_worker_stage_LDADD = $(all_libs)
 
 tests_unit_test_worker_unsynced_SOURCES = tests/unit/test_worker_unsynced.c
 tests_unit_test_worker_unsynced_LDADD = $(all_libs)

@@ -8,6 +8,7 @@
 #include "core/graph/internal.h"
 #include "core/people/people.h"
 #include "core/queue/queue.h"
+#include "proto/input.h"
 
 struct builder {
 	struct core *core;
@@ -91,6 +92,27 @@ static enum err subrun_build(struct builder *builder, struct job *job, const str
 	return builder->core->loaded ? subrun_check(builder->core, job, spec, builder->error) : ERR_NONE;
 }
 
+/* The submitter may read the contents that came with the graph: the jobs may have these files and no others. */
+static enum err check_inputs(const struct builder *builder, const struct rec_job_spec *spec, uint32_t index)
+{
+	const struct input_submit *submit = builder->core->submit;
+	struct slice rest = spec->inputs;
+	struct arena arena = { 0 };
+	enum err err = ERR_NONE;
+	struct rec_input input;
+
+	/* The contents of a schedule's files would have to be kept as long as the schedule. */
+	if (submit && submit->schedule.len > 0)
+		return error_set(builder->error, ERR_INVALID, "job %u '%.*s': the jobs of a schedule can't have files; let them get assets: titan asset get NAME", index,
+				 (int)spec->name.len, (const char *)spec->name.data);
+	while (err == ERR_NONE && submit && !submit->contents_known && input_next(&rest, &arena, &input))
+		if (!inputs_have(submit->contents, &input))
+			err = error_set(builder->error, ERR_INVALID, "job %u '%.*s': inputs: the content of %.*s isn't among those of the submit", index,
+					(int)spec->name.len, (const char *)spec->name.data, (int)input.path.len, (const char *)input.path.data);
+	arena_free(&arena);
+	return err;
+}
+
 static enum err job_build(struct builder *builder, uint32_t index, struct slice *bytes)
 {
 	struct core *core = builder->core;
@@ -111,6 +133,8 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 	/* A team of a graph that was admitted earlier may have gone since. */
 	if (err == ERR_NONE && core->admitting)
 		err = teams_check(core, &spec, index, builder->error);
+	if (err == ERR_NONE && core->admitting && spec.inputs.len > 0)
+		err = check_inputs(builder, &spec, index);
 	if (err != ERR_NONE)
 		return err;
 	*job = (struct job){

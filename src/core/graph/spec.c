@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/life/life.h"
 #include "core/queue/queue.h"
+#include "proto/input.h"
 #include "proto/label.h"
 
 #define NOT_BEFORE_MAX_MS INT64_C(253402300799999)
@@ -481,6 +482,16 @@ static enum err spec_check_outputs(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_inputs(const struct spec_check *check)
+{
+	struct slice path;
+	const char *fault = inputs_fault(check->spec->inputs, &path);
+
+	if (check->spec->inputs.len > 0 && !(KIND_BIT(spec_kind(check->spec)) & FOR_WORK))
+		return spec_refused(check, ERR_INVALID, "inputs", "only commands and scripts can have files");
+	return fault ? spec_refused(check, ERR_INVALID, "inputs", fault) : ERR_NONE;
+}
+
 static enum err spec_check_takes(const struct spec_check *check)
 {
 	const struct slice_list *takes = &check->spec->takes;
@@ -536,6 +547,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_outputs(&check);
 	if (err == ERR_NONE)
 		err = spec_check_takes(&check);
+	if (err == ERR_NONE)
+		err = spec_check_inputs(&check);
 	if (err == ERR_NONE)
 		err = spec_check_gate(&check);
 	if (err == ERR_NONE)

@@ -197,7 +197,9 @@ uint64_t submit_step(struct core *core, const struct core_input *input)
 	uint64_t made;
 
 	core->admitting = true;
+	core->submit = &input->submit;
 	made = input->submit.schedule.len > 0 && input->submit.into == 0 ? schedule_step(core, input) : run_step(core, input);
 	core->admitting = false;
+	core->submit = NULL;
 	return made;
 }

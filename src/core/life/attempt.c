@@ -6,6 +6,8 @@
  */
 #include "core/life/life.h"
 
+#include <errno.h>
+
 #include "base/planted.h"
 #include "core/graph/graph.h"
 #include "core/life/internal.h"
@@ -89,12 +91,18 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 
 /* --- ends of attempts --- */
 
+/* Did the worker lack room for the job's files? */
+static bool stage_lacks(uint64_t outcome, uint64_t code)
+{
+	return outcome == OUTCOME_STAGE_FAILED && (code == ENOSPC || code == EDQUOT);
+}
+
 void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms)
 {
 	struct row *row;
 
 	/* Only an attempt that may have started counts as a try. */
-	if (job->tries == 0 || job->outcome == OUTCOME_NONE || job->outcome == OUTCOME_RECALLED || job->outcome == OUTCOME_REFUSED ||
+	if (job->tries == 0 || stage_lacks(job->outcome, job->code) || job->outcome == OUTCOME_NONE || job->outcome == OUTCOME_RECALLED || job->outcome == OUTCOME_REFUSED ||
 	    job->outcome == OUTCOME_ELSEWHERE)
 		return;
 	row = outbox_row(core->outbox, TABLE_attempt);
@@ -212,6 +220,20 @@ static void attempt_facts(struct job *job, const struct rec_done *done)
 	job->out_bytes = done->out_bytes > INT64_MAX ? INT64_MAX : done->out_bytes;
 }
 
+/*
+ * The worker couldn't put the job's files in place. If its disk is full, the worker is at fault: the job goes back to the queue
+ * and this worker gets no jobs for a while. Otherwise the job has failed.
+ */
+static void attempt_unstaged(struct core *core, struct job *job, const struct rec_done *done)
+{
+	if (!stage_lacks(done->outcome, done->code) || PLANTED(files_full_fails_the_job)) {
+		attempt_failed(core, job);
+		return;
+	}
+	job->tries--;
+	job_move(core, job, EVENT_REFUSED, STATE_READY);
+}
+
 static void attempt_ended(struct core *core, struct job *job, const struct rec_done *done)
 {
 	bool started = job->state == STATE_RUNNING || done->started_ms > 0;
@@ -232,6 +254,12 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	case OUTCOME_NO_DIR:
 	case OUTCOME_BAD_OUTPUT:
 		attempt_failed(core, job);
+		break;
+	case OUTCOME_STAGE_FAILED:
+		if (job->state == STATE_ASSIGNED && !started)
+			attempt_unstaged(core, job, done);
+		else
+			attempt_crashed(core, job, OUTCOME_EXIT_UNKNOWN, true);
 		break;
 	case OUTCOME_RECALLED:
 		if (job->state == STATE_ASSIGNED) {
@@ -275,7 +303,7 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 	bool cancels;
 
 	if ((done->outcome == OUTCOME_RECALLED || done->outcome == OUTCOME_STOPPED || done->outcome == OUTCOME_REFUSED ||
-	     done->outcome == OUTCOME_ELSEWHERE) &&
+	     done->outcome == OUTCOME_ELSEWHERE || stage_lacks(done->outcome, done->code)) &&
 	    done->started_ms == 0) {
 		job->tries--;
 		to = STATE_READY;
@@ -364,7 +392,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct core_i
 		} else if (attempt_current(worker, job, done.epoch)) {
 			worker->done++;
 			worker_measure(worker, &done);
-			if (done.outcome == OUTCOME_REFUSED || (done.outcome == OUTCOME_ELSEWHERE && !here_lacks(core, worker, job)))
+			if (done.outcome == OUTCOME_REFUSED || stage_lacks(done.outcome, done.code) || (done.outcome == OUTCOME_ELSEWHERE && !here_lacks(core, worker, job)))
 				worker_refused(core, worker, done.code);
 			core->report_ms = number_sane(done.ended_ms, 1) ? done.ended_ms : 0;
 			attempt_finish(core, job, &done);

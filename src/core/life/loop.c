@@ -138,6 +138,19 @@ static void shell_before(struct rec_job_spec *spec, struct arena *arena)
 	spec->script = spec->interpreter = slice_make(NULL, 0);
 }
 
+/* The version before doesn't know inputs: there the job fails and says why, rather than run without its files. */
+static void inputs_before(struct rec_job_spec *spec, struct arena *arena)
+{
+	static const char sorry[] = "echo \"titan: the worker $TITAN_WORKER is too old to fetch the job's files; upgrade it\" >&2; exit 126";
+	struct slice *words = arena_alloc(arena, 3 * sizeof(*words));
+
+	words[0] = slice_str("/bin/sh");
+	words[1] = slice_str("-c");
+	words[2] = slice_str(sorry);
+	spec->argv = (struct slice_list){ words, 3 };
+	spec->script = spec->interpreter = spec->inputs = slice_make(NULL, 0);
+}
+
 /* titan's variables go first: of equal names in an environment the first one counts. */
 struct slice attempt_spec(struct core *core, const struct job *job, bool whole, bool before)
 {
@@ -152,7 +165,9 @@ struct slice attempt_spec(struct core *core, const struct job *job, bool whole, 
 	if (!loop && !(job->flags & (JOB_PUSHED | JOB_TAKES)) && !whole && !before)
 		return job_spec_bytes(job);
 	job_spec_decode(core, job, &spec);
-	if (before && spec.interpreter.len > 0)
+	if (before && spec.inputs.len > 0)
+		inputs_before(&spec, arena);
+	else if (before && spec.interpreter.len > 0)
 		shell_before(&spec, arena);
 	env.n = 0;
 	env.at = arena_alloc(arena, (spec.env.n + spec.takes.n + 2) * sizeof(*env.at));

@@ -31,6 +31,8 @@ uint64_t retry_cause(enum outcome outcome)
 	case OUTCOME_SPAWN:
 	case OUTCOME_NO_DIR:
 		return RETRY_ON_SPAWN;
+	case OUTCOME_STAGE_FAILED:
+		return PLANTED(files_failure_not_retried) ? 0 : RETRY_ON_SPAWN;
 	default:
 		return 0;
 	}

@@ -352,7 +352,8 @@ static enum reason tell(struct telling *telling)
 	case STATE_ASSIGNED:
 		if (worker && worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);
-		buf_addf(&telling->words, "the job was given to worker %s, which hasn't reported the job's start", worker->name);
+		buf_addf(&telling->words, "the job was given to worker %s, which %s", worker->name,
+			 telling->spec->inputs.len > 0 ? "gets its files and then starts it" : "hasn't reported the job's start");
 		return REASON_SENT;
 	case STATE_RUNNING:
 		if (job_is_subrun(telling->job))

@@ -410,6 +410,20 @@ bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uin
 	       (epoch < job->epoch || (epoch == job->epoch && job->worker == worker));
 }
 
+bool view_attempt_inputs(const struct core *core, uint64_t worker, uint64_t serial, uint64_t epoch, struct arena *arena, struct slice *ret)
+{
+	const struct job *job = job_find(core, serial);
+	struct rec_job_spec spec;
+	struct slice bytes;
+
+	if (!job || worker == 0 || job->epoch != epoch || job->worker != worker || !state_holds(job->state))
+		return false;
+	bytes = job_spec_bytes(job);
+	CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
+	*ret = spec.inputs;
+	return true;
+}
+
 static void placing_add(struct slice_list *list, struct arena *arena, const char *what, struct slice value, bool hard)
 {
 	struct buf text = { 0 };
@@ -486,6 +500,7 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->locks = spec->locks;
 		row->kv_read = spec->kv_read;
 		row->kv_write = spec->kv_write;
+		row->inputs = spec->inputs;
 		row->loop_delay_ms = spec->loop_delay_ms;
 	}
 }

@@ -67,6 +67,8 @@ uint64_t view_gate_after(const struct core *core, uint64_t job);
 
 /* Return the number of the worker with this connection; 0 if none. */
 uint64_t view_worker_on(const struct core *core, uint64_t conn);
+/* The files of an attempt that this worker has, as input records; false: it hasn't this attempt. */
+bool view_attempt_inputs(const struct core *core, uint64_t worker, uint64_t job, uint64_t epoch, struct arena *arena, struct slice *ret);
 /*
  * May this worker report about that attempt? If the job has left memory, only the numbers are checked. run 0: any
  * run.
