@@ -103,6 +103,8 @@ cli_sources = \
 	src/cli/commands/explain_groups.h \
 	src/cli/commands/history_merge.c \
 	src/cli/commands/history_merge.h \
+	src/cli/commands/job_files.c \
+	src/cli/commands/job_files.h \
 	src/cli/commands/kv.h \
 	src/cli/commands/kv_key.c \
 	src/cli/commands/kv_txn.c \

@@ -35,6 +35,24 @@ struct dag_matrix;
 struct dag_expr;
 struct dag_sub;
 
+struct dag_file {                        /* a file or directory that a job names */
+	struct slice src;                /* a path, or an asset as NAME or NAME@VERSION */
+	struct slice as;                 /* its name in the job's directory */
+	bool writable;
+	bool known;                      /* the next three say what it is; src only tells where it came from */
+	uint8_t hash[32];
+	uint64_t size;
+	enum asset_kind kind;            /* 0: not known */
+	struct dag_spot spot;
+	/* filled in by whoever loads the graph: the path, if it is one; the text with the name, and what that is called */
+	const char *path;
+	struct slice text;
+	const char *text_name;
+};
+
+/* Is this the path of a file? Otherwise it is an asset. */
+bool dag_file_is_path(struct slice src);
+
 enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
 struct dag_take {                        /* an output of another job that a job uses */
@@ -91,6 +109,9 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice_list outputs;       /* names of the values that the job puts out */
 	struct dag_take *takes;
 	size_t take_count;
+	struct dag_file *files;
+	size_t file_count;
+	struct slice inputs;             /* the files as input records, filled in by whoever submits the graph */
 	uint64_t group_parallel;         /* most jobs of the fan-out at once; 0: no limit */
 	bool group_fail_fast;
 	bool final; /* the job is final: it runs after all other jobs, including those added later */
@@ -180,6 +201,7 @@ struct job_defaults {                    /* settings for nodes that don't set th
 	enum exec_mode mode;
 	struct slice_list labels;
 	struct slice_list asks;          /* resources, as in struct demand */
+	struct slice inputs;             /* files, as input records */
 };
 
 /* Write the settings that all jobs share, as a run_context record, or nothing. dag: the graph of the jobs, or NULL. */

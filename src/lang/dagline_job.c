@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "lang/dag_expr.h"
 #include "lang/pipeline_matrix.h"
+#include "proto/input.h"
 
 #define LINE_SHOWN 100                   /* most cells of a line that are shown with an error */
 
@@ -243,6 +244,24 @@ static void job_sub(const struct dagline *dag, const struct dag_node *node, uint
 	spec->sub_concurrency = sub->concurrency;
 }
 
+/* The files of the command line, and those of the job with other names. */
+static struct slice job_inputs(const struct dag_node *node, const struct job_defaults *defaults, struct arena *arena)
+{
+	struct slice rest = node->inputs, copy;
+	struct buf all = { 0 };
+	struct rec_input input;
+
+	if (rest.len == 0 || defaults->inputs.len == 0)
+		return rest.len > 0 ? rest : defaults->inputs;
+	while (input_next(&rest, arena, &input))
+		if (!inputs_have_path(defaults->inputs, input.path))
+			record_encode(&all, REC_input, &input);
+	buf_add_slice(&all, defaults->inputs);
+	copy = arena_copy(arena, buf_slice(&all));
+	buf_free(&all);
+	return copy;
+}
+
 /* Set the parts of a specification that only jobs with a process have. */
 static void job_work(const struct dag_node *node, uint64_t place, const struct job_defaults *defaults,
 		     struct arena *arena, struct rec_job_spec *spec)
@@ -271,6 +290,7 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->kv_read = node->kv_read;
 	spec->kv_write = node->kv_write;
 	spec->outputs = node->outputs;
+	spec->inputs = job_inputs(node, defaults, arena);
 	/*
 	 * A job with locks must not run twice at the same time. An explicit mode: retry with locks was refused earlier.
 	 */

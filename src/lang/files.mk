@@ -32,6 +32,7 @@ lang_sources = \
 	src/lang/pipeline.h \
 	src/lang/pipeline_code.c \
 	src/lang/pipeline_fan.c \
+	src/lang/pipeline_files.c \
 	src/lang/pipeline_internal.h \
 	src/lang/pipeline_job.c \
 	src/lang/pipeline_loop.c \

@@ -134,6 +134,9 @@ enum err pipe_check_code(struct pipe *pipe, const struct tree_node *node, struct
 /* pipeline_schedule.c */
 enum err pipe_read_schedule(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
+/* pipeline_files.c */
+enum err pipe_read_files(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
 /* pipeline_retry.c */
 enum err pipe_read_retry(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_crash_limit(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

@@ -301,7 +301,7 @@ static const struct pipe_key job_keys[] = {
 	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
 	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
 	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks },
-	{ "kv", pipe_read_kv }, { "outputs", pipe_read_outputs }, PIPE_PLACE_KEYS,
+	{ "kv", pipe_read_kv }, { "outputs", pipe_read_outputs }, { "files", pipe_read_files }, PIPE_PLACE_KEYS,
 };
 
 const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "");
@@ -309,7 +309,7 @@ const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "")
 static const struct pipe_key defaults_keys[] = {
 	{ "retry", pipe_read_retry }, { "shell", read_shell }, { "priority", read_priority },
 	{ "mode", read_mode }, { "crash_limit", pipe_read_crash_limit },
-	{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, PIPE_PLACE_KEYS,
+	{ "log", pipe_read_log }, { "on_worker_death", pipe_read_worker_death }, { "files", pipe_read_files }, PIPE_PLACE_KEYS,
 };
 
 const struct pipe_section pipe_section_defaults = PIPE_SECTION("defaults", defaults_keys, "");
@@ -407,6 +407,11 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 	if (node_kind(node) == KIND_COMMAND)
 		node->plain.interpreter.len = 0;
 	demand_default(&node->placing, &defaults->placing);
+	if (!node->files) {
+		node->files = defaults->files;
+		node->file_count = defaults->file_count;
+		node->inputs = defaults->inputs;
+	}
 	if (node->labels.n == 0) {
 		node->labels = defaults->labels;
 		if (job->matrix != NULL)

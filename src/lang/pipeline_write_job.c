@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "lang/demand.h"
 #include "lang/failure.h"
 #include "lang/log_max.h"
 #include "lang/yaml_text.h"
+#include "proto/input.h"
 #include "proto/states.h"
 
 static struct slice kept(struct writer *writer, struct buf *text)
@@ -358,6 +360,30 @@ static void write_kv(struct writer *writer, const struct rec_job_spec *job)
 	writer->indent -= 2;
 }
 
+/* Write the files by their contents, so that the pipeline has the same ones wherever it is submitted. */
+static void write_files(struct writer *writer, const struct rec_job_spec *job)
+{
+	struct slice rest = job->inputs;
+	char text[SHA256_TEXT_SIZE];
+	struct rec_input input;
+
+	if (job->inputs.len == 0)
+		return;
+	write_map(writer, "files");
+	while (input_next(&rest, writer->arena, &input)) {
+		sha256_text(input.hash.data, text);
+		buf_addf(writer->out, "%*s- {as: ", (int)writer->indent - 2, "");
+		yaml_word(writer->out, write_escape(input.path, writer->arena));
+		if (input.source.len > 0) {
+			buf_add_str(writer->out, ", src: ");
+			yaml_word(writer->out, write_escape(input.source, writer->arena));
+		}
+		buf_addf(writer->out, ", content: '%s', size: %llu, kind: %s%s}\n", text, (unsigned long long)input.size,
+			 input.kind == ASSET_DIR ? "directory" : input.kind == ASSET_PROGRAM ? "program" : "file", input.writable ? ", write: true" : "");
+	}
+	writer->indent -= 2;
+}
+
 static void write_loop(struct writer *writer, const struct rec_job_spec *job)
 {
 	if (job->loop_max == 0)
@@ -395,6 +421,7 @@ void write_job(struct writer *writer, const struct rec_job_spec *job)
 	write_pairs(writer, "concurrency", job->concurrency, "group", "max_jobs");
 	write_pairs(writer, "locks", job->locks, "name", "mode");
 	write_kv(writer, job);
+	write_files(writer, job);
 	if (job->outputs.n > 0)
 		write_words(writer, "outputs", job->outputs);
 }

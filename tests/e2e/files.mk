@@ -54,6 +54,7 @@ e2e_tests = \
 	tests/e2e/examples.sh \
 	tests/e2e/expressions.sh \
 	tests/e2e/faults.sh \
+	tests/e2e/files.sh \
 	tests/e2e/finals.sh \
 	tests/e2e/fold.sh \
 	tests/e2e/four-forms.sh \

@@ -17,6 +17,16 @@ struct asset_source {                    /* a file or directory of this machine,
 	struct arena arena;
 };
 
+struct asset_name {                      /* NAME or NAME@VERSION */
+	struct slice name;
+	uint64_t version;                /* 0: not given */
+};
+
+/* cmd_asset.c */
+enum err asset_name_read(struct cli *cli, struct slice word, struct asset_name *ret);
+/* Find the version, or the newest one. */
+enum err asset_version_find(struct cli *cli, const struct asset_name *wanted, struct rec_asset_row *ret);
+
 /* asset_send.c */
 enum err asset_read(struct cli *cli, const char *path, struct asset_source *ret);
 void asset_source_free(struct asset_source *source);

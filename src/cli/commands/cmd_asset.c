@@ -65,20 +65,16 @@ const struct table asset_changed_table = TABLE_OF(asset_changed_columns);
 
 /* ---- names and versions ---- */
 
-struct asset_name { /* NAME or NAME@VERSION */
-	struct slice name;
-	uint64_t version;                /* 0: not given */
-};
-
-static enum err name_read(struct cli *cli, const char *word, struct asset_name *ret)
+enum err asset_name_read(struct cli *cli, struct slice word, struct asset_name *ret)
 {
-	const char *at = strrchr(word, '@');
+	const uint8_t *at = memrchr(word.data, '@', word.len);
 	struct buf shown = { 0 };
 
-	*ret = (struct asset_name){ .name = slice_make(word, at ? (size_t)(at - word) : strlen(word)) };
-	if (text_is_name(ret->name) && (!at || (text_parse_u64(slice_str(at + 1), &ret->version) && ret->version > 0)))
+	*ret = (struct asset_name){ .name = slice_make(word.data, at ? (size_t)(at - word.data) : word.len) };
+	if (text_is_name(ret->name) &&
+	    (!at || (text_parse_u64(slice_make(at + 1, word.len - ret->name.len - 1), &ret->version) && ret->version > 0)))
 		return ERR_NONE;
-	text_escape(&shown, slice_str(word), TEXT_KEEP_NONE);
+	text_escape(&shown, word, TEXT_KEEP_NONE);
 	error_set(&cli->error, ERR_USAGE, "'%.200s' isn't NAME or NAME@VERSION; a name has at most %d letters, digits and _ . -", buf_cstr(&shown),
 		  LIMIT_NAME_MAX_LEN);
 	buf_free(&shown);
@@ -119,7 +115,7 @@ static void find_cb(void *arg, const struct rec_asset_row *row)
 	}
 }
 
-static enum err version_find(struct cli *cli, const struct asset_name *wanted, struct rec_asset_row *ret)
+enum err asset_version_find(struct cli *cli, const struct asset_name *wanted, struct rec_asset_row *ret)
 {
 	struct finding finding = { .wanted = wanted };
 	enum err err = each_version(cli, wanted->name, find_cb, &finding);
@@ -185,14 +181,14 @@ static int asset_ls(struct cli *cli)
 	struct buf out = { 0 };
 
 	records_begin(&records, asset_columns, asset_table.count, &cli->arena);
-	if ((listing.all && name_read(cli, cli->invocation->args[1], &name) != ERR_NONE) ||
+	if ((listing.all && asset_name_read(cli, slice_str(cli->invocation->args[1]), &name) != ERR_NONE) ||
 	    records_check(&records, &cli->out, &cli->error) != ERR_NONE || cli_connect(cli) != ERR_NONE ||
 	    each_version(cli, name.name, list_cb, &listing) != ERR_NONE)
 		return cli_fail(cli);
 	if (listing.all && records_rows(&records) == 0) {
 		struct rec_asset_row row;
 
-		version_find(cli, &name, &row);
+		asset_version_find(cli, &name, &row);
 		return cli_fail(cli);
 	}
 	if (records_rows(&records) == 0 && cli_chatty(cli))
@@ -216,8 +212,8 @@ static int asset_show(struct cli *cli)
 	for (size_t i = 0; i < asset_table.count; i++)
 		columns[i].title = columns[i].key;
 	records_begin(&records, columns, asset_table.count, &cli->arena);
-	if (name_read(cli, cli->invocation->args[1], &name) != ERR_NONE || records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
-	    cli_connect(cli) != ERR_NONE || version_find(cli, &name, &row) != ERR_NONE)
+	if (asset_name_read(cli, slice_str(cli->invocation->args[1]), &name) != ERR_NONE || records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
+	    cli_connect(cli) != ERR_NONE || asset_version_find(cli, &name, &row) != ERR_NONE)
 		return cli_fail(cli);
 	list_cb(&listing, &row);
 	records_print_one(&records, &cli->out, &out);
@@ -240,7 +236,7 @@ static enum err put_dry(struct cli *cli, struct put *put)
 {
 	const struct asset_name name = { .name = put->name };
 	struct rec_asset_row row;
-	enum err err = version_find(cli, &name, &row);
+	enum err err = asset_version_find(cli, &name, &row);
 
 	if (err != ERR_NONE && err != ERR_NOT_FOUND)
 		return err;
@@ -387,8 +383,8 @@ static int asset_get(struct cli *cli)
 		error_set(&cli->error, ERR_USAGE, "-o - writes the content to standard output, so --json, --plain and --format can't be given");
 		return cli_fail(cli);
 	}
-	if (name_read(cli, cli->invocation->args[1], &name) != ERR_NONE || records_check(&check, &cli->out, &cli->error) != ERR_NONE ||
-	    cli_connect(cli) != ERR_NONE || version_find(cli, &name, &row) != ERR_NONE)
+	if (asset_name_read(cli, slice_str(cli->invocation->args[1]), &name) != ERR_NONE || records_check(&check, &cli->out, &cli->error) != ERR_NONE ||
+	    cli_connect(cli) != ERR_NONE || asset_version_find(cli, &name, &row) != ERR_NONE)
 		return cli_fail(cli);
 	if (!path)
 		path = arena_strdup(&cli->arena, name.name);
@@ -419,8 +415,8 @@ static int change(struct cli *cli, enum set_verb verb, const char *done)
 	struct buf out = { 0 };
 
 	records_begin(&records, asset_changed_columns, asset_changed_table.count, &cli->arena);
-	if (name_read(cli, cli->invocation->args[1], &name) != ERR_NONE || records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
-	    cli_connect(cli) != ERR_NONE || version_find(cli, &name, &row) != ERR_NONE)
+	if (asset_name_read(cli, slice_str(cli->invocation->args[1]), &name) != ERR_NONE || records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
+	    cli_connect(cli) != ERR_NONE || asset_version_find(cli, &name, &row) != ERR_NONE)
 		return cli_fail(cli);
 	set.name = name.name;
 	set.number = verb == SET_REMOVE ? name.version : row.version;

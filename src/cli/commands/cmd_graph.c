@@ -7,6 +7,7 @@
 #include "cli/ask/select.h"
 #include "cli/ask/specs.h"
 #include "cli/commands/command.h"
+#include "cli/commands/job_files.h"
 #include "cli/graph/load.h"
 #include "cli/graph/picture.h"
 #include "cli/graph/yaml.h"
@@ -141,6 +142,10 @@ static enum err print_yaml(struct cli *cli, uint64_t run, const struct pipeline 
 	char what[40];
 	enum err err = ERR_NONE;
 
+	if (pipeline && job_files_any(&pipeline->dag)) {
+		error_set(&cli->error, ERR_INVALID, "this pipeline names files, whose contents only a run has");
+		return error_next(&cli->error, "titan graph --yaml RUN");
+	}
 	if (pipeline) {
 		spec_graph_of(pipeline, &cli->arena, &graph);
 	} else {

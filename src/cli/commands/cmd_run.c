@@ -11,6 +11,7 @@
 #include "cli/ask/select.h"
 #include "cli/commands/command.h"
 #include "cli/commands/edit.h"
+#include "cli/commands/job_files.h"
 #include "cli/commands/run.h"
 #include "cli/follow/exit_status.h"
 #include "cli/follow/failures.h"
@@ -254,6 +255,7 @@ struct run_input {
 	struct job_lines lines;
 	struct dag_source dag;
 	struct program program;
+	struct job_files files;
 };
 
 static enum err lines_graph(struct cli *cli, struct run_input *input, struct graph_source *source, struct slice *name)
@@ -358,7 +360,8 @@ static int run_graph(struct cli *cli, struct run_input *input, struct slice name
 		name = slice_make(NULL, 0);
 	}
 	if (!option_given(cli->invocation, OPT_run_dry_run))
-		return submit(cli, input->from, &source, name, input->key);
+		return job_files_find(cli, &input->dag.dag, &input->files) == ERR_NONE && job_files_send(cli, &input->files) == ERR_NONE ?
+		       submit(cli, input->from, &source, name, input->key) : cli_fail(cli);
 	return plan_print(cli, &source, false) == ERR_NONE ? 0 : cli_fail(cli);
 }
 
@@ -430,7 +433,13 @@ int cmd_run(struct cli *cli)
 		return run_again(cli, &input, slice_str(name));
 	if (begin_into(cli, &input) != ERR_NONE)
 		return cli_fail(cli);
-	status = run_graph(cli, &input, slice_str(name));
+	if (job_files_option(cli, &input.files) == ERR_NONE) {
+		input.defaults.inputs = buf_slice(&input.files.inputs);
+		status = run_graph(cli, &input, slice_str(name));
+	} else {
+		status = cli_fail(cli);
+	}
 	buf_free(&input.text);
+	job_files_free(&input.files);
 	return status;
 }

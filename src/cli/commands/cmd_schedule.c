@@ -9,6 +9,7 @@
 #include "cli/ask/query.h"
 #include "cli/commands/command.h"
 #include "cli/commands/edit.h"
+#include "cli/commands/job_files.h"
 #include "cli/commands/listing.h"
 #include "cli/commands/object.h"
 #include "cli/commands/share.h"
@@ -63,6 +64,10 @@ static int schedule_add(struct cli *cli)
 	graph.tenant = source.pipeline.tenant;
 	graph.concurrency = source.pipeline.concurrency;
 	graph.context = dag_context(&source.pipeline.dag, &source.defaults, &cli->arena);
+	if (err == ERR_NONE && job_files_any(&source.pipeline.dag)) {
+		err = error_set(&cli->error, ERR_INVALID, "%s: the jobs of a schedule can't have files; let them get assets", path);
+		error_next(&cli->error, "titan asset get NAME    in the job");
+	}
 	if (err == ERR_NONE)
 		err = submit_graph(cli, &graph, source.pipeline.name, key, &unused);
 	if (err == ERR_NONE)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cli/commands/job_files.h"
 #include "cli/graph/load.h"
 #include "cli/graph/yaml.h"
 #include "cli/session/editor.h"
@@ -66,6 +67,7 @@ static struct slice make_context(struct cli *cli, const struct asked_graph *aske
 enum err edit_graph(struct cli *cli, const struct asked_graph *asked, struct edited_graph *edited)
 {
 	struct check check = { .edited = edited };
+	struct job_files files = { 0 };
 	struct buf text = { 0 };
 	enum err err = graph_yaml(cli, &asked->graph, &text);
 
@@ -80,5 +82,9 @@ enum err edit_graph(struct cli *cli, const struct asked_graph *asked, struct edi
 		.concurrency = edited->pipeline.concurrency, .job_cb = edited_job, .arg = edited,
 	};
 	edited->source.context = make_context(cli, asked, &edited->pipeline);
-	return ERR_NONE;
+	err = job_files_find(cli, &edited->pipeline.dag, &files);
+	if (err == ERR_NONE)
+		err = job_files_send(cli, &files);
+	job_files_free(&files);
+	return err;
 }

@@ -149,7 +149,7 @@ static bool changes_jobs(const struct invocation *invocation)
 	static const enum option_id changes[] = {
 		OPT_run_param, OPT_run_dry_run, OPT_run_dir, OPT_run_private, OPT_run_env, OPT_run_env_all, OPT_run_retry, OPT_run_job_timeout, OPT_run_deadline,
 		OPT_run_priority, OPT_run_mode, OPT_run_tenant, OPT_run_into, OPT_run_max_jobs, OPT_run_cpus, OPT_run_memory, OPT_run_gpus,
-		OPT_run_label,
+		OPT_run_label, OPT_run_file,
 	};
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)

@@ -70,6 +70,7 @@ void run_default_spec(const struct job_defaults *defaults, struct rec_job_spec *
 		.mode = defaults->mode,
 		.labels = defaults->labels,
 		.asks = defaults->asks,
+		.inputs = defaults->inputs,
 	};
 }
 

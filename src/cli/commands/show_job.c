@@ -15,6 +15,7 @@
 #include "lang/demand.h"
 #include "lang/failure.h"
 #include "lang/log_max.h"
+#include "proto/input.h"
 #include "proto/job_output.h"
 #include "proto/limits.h"
 
@@ -63,6 +64,7 @@ static const struct column detail_columns[] = {
 	{ "locks", "locks", false },
 	{ "kv_read", "reads values", false },
 	{ "kv_write", "changes values", false },
+	{ "inputs", "files", false },
 	{ "priority", "priority", false },
 	{ "due", "due", false },
 	{ "give_up", "leaves the queue", false },
@@ -109,6 +111,27 @@ static void add_work(struct records *records, const struct rec_job_row *job)
 	number_or_none(records, job->loop_max);
 }
 
+/* NAME, or NAME=SOURCE if the submitter called it something else. */
+static struct slice_list input_texts(const struct rec_job_row *job, struct arena *arena)
+{
+	struct slice_list texts = { arena_zalloc(arena, LIMIT_INPUTS_MAX, sizeof(struct slice)), 0 };
+	struct slice rest = job->inputs;
+	struct rec_input input;
+
+	while (texts.n < LIMIT_INPUTS_MAX && input_next(&rest, arena, &input)) {
+		struct buf text = { 0 };
+
+		buf_add_slice(&text, input.path);
+		if (input.source.len > 0 && !slice_eq(input.source, input.path)) {
+			buf_add_byte(&text, '=');
+			buf_add_slice(&text, input.source);
+		}
+		texts.at[texts.n++] = arena_copy(arena, buf_slice(&text));
+		buf_free(&text);
+	}
+	return texts;
+}
+
 static void add_wants(struct records *records, const struct rec_job_row *job)
 {
 	records_texts(records, job->labels);
@@ -118,6 +141,7 @@ static void add_wants(struct records *records, const struct rec_job_row *job)
 	records_texts(records, job->locks);
 	records_texts(records, job->kv_read);
 	records_texts(records, job->kv_write);
+	records_texts(records, input_texts(job, records->arena));
 }
 
 /* Text such as "pass 3/10, until code == 3, 5s apart". */

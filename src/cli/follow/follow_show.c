@@ -118,6 +118,10 @@ static void add_outcome(struct follow *follow, const struct rec_job_row *row)
 		buf_add_byte(out, ' ');
 		no_dir_add(row, out);
 		break;
+	case OUTCOME_STAGE_FAILED:
+		buf_add_byte(out, ' ');
+		unstaged_add(row->code, out);
+		break;
 	default:
 		buf_addf(out, " %s", row->outcome < OUTCOME_COUNT ? outcome_name((enum outcome)row->outcome) : "?");
 	}

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/graph/load_internal.h"
 #include "cli/session/output.h"
@@ -141,6 +142,27 @@ static enum err node_load(struct cli *cli, const struct sub_link *link, struct d
 	return err;
 }
 
+/* Find the paths of a job's files, which are relative to this file. */
+static enum err find_files(struct cli *cli, const struct sub_link *link, struct dag_node *node)
+{
+	for (size_t i = 0; i < node->file_count; i++) {
+		struct dag_file *file = &node->files[i];
+
+		file->text = link->text;
+		file->text_name = link->path;
+		if (file->known || !dag_file_is_path(file->src))
+			continue;
+		file->path = path_beside(cli, link->path, file->src);
+		if (access(file->path, R_OK) < 0) {
+			error_system(&cli->error, errno, "can't read %s", file->path);
+			cli->error.code = ERR_NOT_FOUND;
+			load_explain(cli, link->text, link->path, &file->spot);
+			return ERR_NOT_FOUND;
+		}
+	}
+	return ERR_NONE;
+}
+
 static enum err load_all(struct cli *cli, const struct sub_link *link, struct dagline *dag)
 {
 	enum err err = ERR_NONE;
@@ -148,6 +170,9 @@ static enum err load_all(struct cli *cli, const struct sub_link *link, struct da
 	for (size_t i = 0; i < dag->node_count && err == ERR_NONE; i++) {
 		struct dag_node *node = dag->nodes[i];
 
+		err = find_files(cli, link, node);
+		if (err != ERR_NONE)
+			break;
 		/* A graph that is written inside its job is parsed already, but its own jobs may name files. */
 		if (node->sub_count > 0)
 			err = load_all(cli, link, &node->subs[0].dag);

@@ -6,6 +6,7 @@
 #include "cli/graph/submit.h"
 
 #include "cli/ask/ask.h"
+#include "proto/input.h"
 #include "proto/limits.h"
 
 #define CHUNK_BYTES 524288
@@ -16,10 +17,30 @@ struct parcel {
 	struct cli *cli;
 	const struct graph_source *source;
 	uint64_t next;                   /* index of the next job to encode */
+	struct buf contents;             /* all contents that the jobs name, as input records */
 	struct buf jobs;                 /* jobs that are encoded and not yet sent */
 	uint64_t jobs_count;
 	struct arena scratch;
 };
+
+/* Note which contents the job names, and the jobs of its sub-run. */
+static void note_contents(struct parcel *parcel, const struct rec_job_spec *spec)
+{
+	struct slice inputs = spec->inputs, jobs = spec->sub_jobs;
+	struct arena arena = { 0 };
+	struct rec_job_spec sub;
+	struct rec_input input;
+
+	while (input_next(&inputs, &arena, &input)) {
+		if (inputs_have(buf_slice(&parcel->contents), &input))
+			continue;
+		input.path = input.source = slice_make(NULL, 0);
+		record_encode(&parcel->contents, REC_input, &input);
+	}
+	while (jobs.len > 0 && record_decode(REC_job_spec, &jobs, &arena, &sub, NULL) == ERR_NONE)
+		note_contents(parcel, &sub);
+	arena_free(&arena);
+}
 
 /* Encode jobs until a chunk is full or none are left. */
 static enum err fill(struct parcel *parcel)
@@ -33,6 +54,7 @@ static enum err fill(struct parcel *parcel)
 		arena_reset(&parcel->scratch);
 		parcel->source->job_cb(parcel->source->arg, parcel->next, &parcel->scratch, &spec);
 		record_encode(&parcel->jobs, REC_job_spec, &spec);
+		note_contents(parcel, &spec);
 		if (parcel->jobs.len - before > LIMIT_JOB_SPEC_MAX)
 			return error_set(&parcel->cli->error, ERR_TOO_LARGE,
 					 "job '%.*s' has %zu bytes; at most %d are allowed", (int)spec.name.len,
@@ -58,6 +80,7 @@ static enum err send_small(struct parcel *parcel, uint64_t id, struct slice name
 		.concurrency = parcel->source->concurrency,
 		.context = parcel->source->context,
 		.revision = parcel->source->revision,
+		.inputs = buf_slice(&parcel->contents),
 	};
 	struct rec_schedule_spec schedule;
 
@@ -101,6 +124,7 @@ static enum err send_chunks(struct parcel *parcel, uint64_t id, struct slice nam
 		if (err == ERR_NONE)
 			err = fill(parcel);
 	}
+	commit.inputs = buf_slice(&parcel->contents);
 	if (err == ERR_NONE)
 		err = cli_send(parcel->cli, OP_GRAPH_COMMIT, &commit, id);
 	return err;
@@ -113,6 +137,7 @@ static enum err submit_once(struct parcel *parcel, struct slice name, const uint
 	enum err err;
 
 	parcel->next = 0;
+	buf_clear(&parcel->contents);
 	err = fill(parcel);
 	if (err != ERR_NONE)
 		return err;
@@ -143,6 +168,7 @@ enum err submit_graph(struct cli *cli, const struct graph_source *source, struct
 		 */
 		err = cli_reconnect(cli, RECONNECT_MS);
 	}
+	buf_free(&parcel.contents);
 	buf_free(&parcel.jobs);
 	arena_free(&parcel.scratch);
 	return err;

@@ -182,6 +182,30 @@ static struct slice no_dir_text(const struct rec_job_row *job, struct arena *are
 	return copy;
 }
 
+void unstaged_add(uint64_t code, struct buf *out)
+{
+	buf_add_str(out, "not started: its files couldn't be put in place: ");
+	if (code == ENOENT)
+		buf_add_str(out, "the master hasn't the content of one of them");
+	else if (code == EBADMSG)
+		buf_add_str(out, "what arrived isn't what was submitted");
+	else if (code == ENOSPC || code == EDQUOT)
+		buf_add_str(out, "the worker's disk is full");
+	else
+		buf_add_str(out, strerror((int)code));
+}
+
+static struct slice unstaged_text(const struct rec_job_row *job, struct arena *arena)
+{
+	struct buf text = { 0 };
+	struct slice copy;
+
+	unstaged_add(job->code, &text);
+	copy = arena_copy(arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena)
 {
 	/* While a job has an attempt, its row has the outcome of the attempt before; show none. */
@@ -201,6 +225,8 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 		return spawn_text(job, arena);
 	case OUTCOME_NO_DIR:
 		return no_dir_text(job, arena);
+	case OUTCOME_STAGE_FAILED:
+		return unstaged_text(job, arena);
 	case OUTCOME_BAD_OUTPUT:
 		return job->code > 0 ? arena_printf(arena, "bad output, line %" PRIu64, job->code) : slice_str("bad output");
 	default:

@@ -35,6 +35,7 @@ struct slice job_stop_text(const struct rec_job_row *job); /* the time limit tha
 struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena);
 /* Add the text of OUTCOME_NO_DIR. The row has the directory's name only if the job itself names it. */
 void no_dir_add(const struct rec_job_row *job, struct buf *out);
+void unstaged_add(uint64_t code, struct buf *out);       /* the text of OUTCOME_STAGE_FAILED with this code */
 
 /* How and why a job ended, in words, because its state often says too little (end_words.c). */
 struct slice job_end_text(const struct rec_job_row *job, struct arena *arena);
