@@ -81,6 +81,27 @@ static inline bool state_terminal(enum job_state state)
 	return state_table[state].kind == KIND_TERMINAL;
 }
 
+static inline bool state_needs_eyes(unsigned state)
+{
+	return state == STATE_FAILED || state == STATE_TIMED_OUT || state == STATE_DENIED ||
+	       state == STATE_QUARANTINED || state == STATE_UNKNOWN;
+}
+
+/* The groups of states that people ask for. */
+enum state_group { STATES_WAIT, STATES_QUEUE, STATES_RUN, STATES_OK, STATES_FAIL, STATES_OTHER, STATE_GROUPS };
+
+/* A job that was given to a worker counts as queued, because it doesn't run yet. */
+static inline enum state_group state_group(enum job_state state)
+{
+	if (state_needs_eyes(state))
+		return STATES_FAIL;
+	if (state == STATE_READY || state == STATE_ASSIGNED)
+		return STATES_QUEUE;
+	if (state == STATE_SUCCEEDED)
+		return STATES_OK;
+	return state_table[state].kind == KIND_WAITS ? STATES_WAIT : state_table[state].kind == KIND_HOLDS ? STATES_RUN : STATES_OTHER;
+}
+
 /* The states of a run. The state of a run is the first one that applies, in this order. */
 #define RUN_STATES(X) \
 	X(APPROVAL, "approval", APPROVAL) \

@@ -51,28 +51,15 @@ struct tui_worker *model_worker(const struct model *model, uint64_t worker)
 	return map_get(&model->worker_by_id, worker);
 }
 
-/*
- * Add up a run's jobs in the groups that people ask for. Prefetched jobs count as queued, because they don't run yet.
- */
+/* Add up a run's jobs in the groups that people ask for. */
 struct tally tally_of(const uint32_t counts[STATE_COUNT])
 {
-	struct tally tally = { 0 };
+	uint32_t sums[STATE_GROUPS] = { 0 };
 
-	for (unsigned state = 0; state < STATE_COUNT; state++) {
-		if (state_needs_eyes(state))
-			tally.fail += counts[state];
-		else if (state == STATE_READY || state == STATE_ASSIGNED)
-			tally.queue += counts[state];
-		else if (state_table[state].kind == KIND_WAITS)
-			tally.wait += counts[state];
-		else if (state_table[state].kind == KIND_HOLDS)
-			tally.run += counts[state];
-		else if (state == STATE_SUCCEEDED)
-			tally.ok += counts[state];
-		else
-			tally.other += counts[state];
-	}
-	return tally;
+	for (unsigned state = 0; state < STATE_COUNT; state++)
+		sums[state_group(state)] += counts[state];
+	return (struct tally){ .wait = sums[STATES_WAIT], .queue = sums[STATES_QUEUE], .run = sums[STATES_RUN],
+		.ok = sums[STATES_OK], .fail = sums[STATES_FAIL], .other = sums[STATES_OTHER] };
 }
 
 /* Add up the jobs of all runs: from the master's sums, or from the rows in the model. */

@@ -183,12 +183,6 @@ const struct tui_letter *model_letter(const struct model *model, uint64_t run); 
 /* Return an event; back 0 is the latest. NULL: there is none so far back. */
 const struct tui_event *model_event(const struct model *model, size_t back);
 
-static inline bool state_needs_eyes(unsigned state)
-{
-	return state == STATE_FAILED || state == STATE_TIMED_OUT || state == STATE_DENIED ||
-	       state == STATE_QUARANTINED || state == STATE_UNKNOWN;
-}
-
 /* Numbers of jobs in the groups that people ask for. */
 struct tally {
 	uint32_t wait, queue, run, ok, fail, other;

@@ -59,6 +59,29 @@ static size_t texts_len(const struct slice_list *texts)
 	return len;
 }
 
+/* Rows of series aren't counted against the limit one by one: the cluster's come together, and so do those of a worker. */
+bool page_has_series_room(struct answer_page *page, size_t count, size_t samples)
+{
+	if (page->series_workers == page->limit || !page_has_room(page, count * (64 + 3 * samples), count * (12 + samples)))
+		return false;
+	page->series_workers++;
+	return true;
+}
+
+void page_add_series(struct answer_page *page, const struct rec_series_row *row)
+{
+	if (page->snapshot.series.n == page->series_cap) {
+		size_t cap = page->series_cap ? page->series_cap * 2 : 16;
+		struct rec_series_row *rows = arena_alloc(page->arena, cap * sizeof(*rows));
+
+		if (page->series_cap > 0)
+			memcpy(rows, page->snapshot.series.at, page->series_cap * sizeof(*rows));
+		page->snapshot.series.at = rows;
+		page->series_cap = cap;
+	}
+	page->snapshot.series.at[page->snapshot.series.n++] = *row;
+}
+
 bool page_add_decision(struct answer_page *page, const struct rec_decision *row)
 {
 	if (!sees(page, row->run))

@@ -72,6 +72,7 @@ master_sources = \
 	src/master/queries.c \
 	src/master/query_names.c \
 	src/master/query_runs.c \
+	src/master/query_series.c \
 	src/master/query_share.c \
 	src/master/query_specs.c \
 	src/master/quiet.c \
@@ -82,6 +83,8 @@ master_sources = \
 	src/master/remote.c \
 	src/master/remote.h \
 	src/master/reveal.c \
+	src/master/samples.c \
+	src/master/samples.h \
 	src/master/scope.c \
 	src/master/seal.c \
 	src/master/seal.h \

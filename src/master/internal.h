@@ -274,6 +274,7 @@ struct master {
 	size_t awaited;                  /* number of turns in commits that clients wait for */
 	struct master_turn *pool;
 	struct publisher *publisher;
+	struct samples *samples;         /* samples of the load */
 	struct watch *watches;           /* watches of values */
 	struct relay *relays;            /* relayed connections of jobs */
 	struct moments *moments;         /* earlier times that clients asked for; NULL: none so far */
@@ -387,6 +388,7 @@ struct answer_page {                            /* one page of an answer: the ro
 	size_t left_out;                 /* number of rows left out because the asker may not see them */
 	size_t limit, rows;
 	size_t bytes, nodes;             /* size of the page so far, by estimate */
+	size_t series_cap, series_workers;       /* room for rows of series; number of workers whose series the page has */
 };
 
 void page_begin(struct answer_page *page, struct arena *arena, const struct query *query);
@@ -404,6 +406,9 @@ bool page_add_dead(struct answer_page *page, const struct rec_dead_row *row);
 bool page_add_token(struct answer_page *page, const struct rec_token_row *row);
 bool page_add_topic(struct answer_page *page, const struct rec_topic_row *row);
 bool page_add_asset(struct answer_page *page, const struct rec_asset_row *row);
+/* Is there room for a worker's series, so many with so many samples each? */
+bool page_has_series_room(struct answer_page *page, size_t count, size_t samples);
+void page_add_series(struct answer_page *page, const struct rec_series_row *row);
 bool page_add_pool(struct answer_page *page, const struct rec_pool_row *row);
 bool page_add_schedule(struct answer_page *page, const struct rec_schedule_row *row);
 bool page_add_act(struct answer_page *page, const struct rec_act_row *row);
@@ -458,6 +463,10 @@ void query_jobs(struct master *master, struct master_turn *turn, struct query *q
 void query_job(struct master *master, struct master_turn *turn, struct query *query);
 void query_gates(struct master *master, struct master_turn *turn, struct query *query);
 void query_dead(struct master *master, struct master_turn *turn, struct query *query);
+
+/* query_series.c */
+void series_begin_turn(struct master *master);   /* the time of the turn is known, and nothing has happened in it yet */
+void query_series(struct master *master, struct master_turn *turn, struct query *query);
 
 /* query_specs.c */
 void query_schedule_specs(struct master *master, struct master_turn *turn, struct query *query);

@@ -25,6 +25,7 @@
 #include "master/bridges.h"
 #include "master/moments.h"
 #include "master/remote.h"
+#include "master/samples.h"
 #include "master/share.h"
 
 /* longest delay of a commit while no client waits and no worker's slot is about to run out of jobs */
@@ -266,6 +267,8 @@ static void finish(struct master *master)
 	then_free(master);
 	turn_pool_free(master);
 	publisher_free(master->publisher);
+	samples_free(master->samples);
+	mem_free(master->samples);
 	watches_free(master);
 	pruner_free(master->pruner);
 	arena_free(&master->scratch);
@@ -303,6 +306,7 @@ int master_run(const struct master_options *options, struct error *error)
 	principal_own(&master->owner);
 	master->due_ns = TIME_NEVER;
 	master->publisher = publisher_new(&master->options);
+	master->samples = mem_zalloc(sizeof(*master->samples));
 	master->pruner = pruner_new(master);
 	err = begin(master, error);
 	if (err == ERR_NONE) {

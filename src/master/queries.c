@@ -183,75 +183,31 @@ static void ask_history(struct master *master, struct master_turn *turn, struct 
 		history_ask(master, query);
 }
 
+static void run_metrics(struct master *master, struct master_turn *turn, struct query *query)
+{
+	metrics_answer(master, turn, query);
+	query_free(master, query);
+}
+
+typedef void answer_fn(struct master *master, struct master_turn *turn, struct query *query);
+
 static void answer(struct master *master, struct master_turn *turn, struct query *query)
 {
-	switch (query->what) {
-	case QUERY_STATUS:
-		run_status(master, turn, query);
-		break;
-	case QUERY_RUNS:
-		query_runs(master, turn, query);
-		break;
-	case QUERY_JOBS:
-		query_jobs(master, turn, query);
-		break;
-	case QUERY_JOB:
-	case QUERY_EXPLAIN:
-		query_job(master, turn, query);
-		break;
-	case QUERY_POOLS:
-		run_pools(master, turn, query);
-		break;
-	case QUERY_TOPICS:
-		run_topics(master, turn, query);
-		break;
-	case QUERY_ASSETS:
-		run_assets(master, turn, query);
-		break;
-	case QUERY_WORKERS:
-		run_workers(master, turn, query);
-		break;
-	case QUERY_GATES:
-		query_gates(master, turn, query);
-		break;
-	case QUERY_SCHEDULES:
-		run_schedules(master, turn, query);
-		break;
-	case QUERY_DEAD:
-		query_dead(master, turn, query);
-		break;
-	case QUERY_METRICS:
-		metrics_answer(master, turn, query);
-		query_free(master, query);
-		break;
-	case QUERY_TENANTS:
-		query_tenants(master, turn, query);
-		break;
-	case QUERY_GROUPS:
-		query_groups(master, turn, query);
-		break;
-	case QUERY_LOCKS:
-		query_locks(master, turn, query);
-		break;
-	case QUERY_TOKENS:
-		query_tokens(master, turn, query);
-		break;
-	case QUERY_NAMES:
-		query_names(master, turn, query);
-		break;
-	case QUERY_DECISIONS:
-	case QUERY_ACTS:
-	case QUERY_EVENTS:
-	case QUERY_PRUNED:
-	case QUERY_TRIES:
-	case QUERY_SPECS:
-	case QUERY_IS_ACT:
-	case QUERY_IS_AGAIN:
-		ask_history(master, turn, query);
-		break;
-	default:
+	static answer_fn *const answers[] = {
+		[QUERY_STATUS] = run_status, [QUERY_RUNS] = query_runs, [QUERY_JOBS] = query_jobs, [QUERY_JOB] = query_job,
+		[QUERY_EXPLAIN] = query_job, [QUERY_WORKERS] = run_workers, [QUERY_GATES] = query_gates, [QUERY_POOLS] = run_pools,
+		[QUERY_TENANTS] = query_tenants, [QUERY_GROUPS] = query_groups, [QUERY_LOCKS] = query_locks,
+		[QUERY_SCHEDULES] = run_schedules, [QUERY_DEAD] = query_dead, [QUERY_METRICS] = run_metrics,
+		[QUERY_TOKENS] = query_tokens, [QUERY_NAMES] = query_names, [QUERY_TOPICS] = run_topics, [QUERY_ASSETS] = run_assets,
+		[QUERY_SERIES] = query_series, [QUERY_DECISIONS] = ask_history, [QUERY_ACTS] = ask_history,
+		[QUERY_EVENTS] = ask_history, [QUERY_PRUNED] = ask_history, [QUERY_TRIES] = ask_history, [QUERY_SPECS] = ask_history,
+		[QUERY_IS_ACT] = ask_history, [QUERY_IS_AGAIN] = ask_history,
+	};
+
+	if (query->what < sizeof(answers) / sizeof(answers[0]) && answers[query->what])
+		answers[query->what](master, turn, query);
+	else
 		refuse_unknown(master, turn, query);
-	}
 }
 
 void query_run(struct master *master, struct master_turn *turn, struct query *query)

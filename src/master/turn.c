@@ -192,6 +192,7 @@ static void decide(struct master *master, struct master_turn *turn)
 	}
 	master->now = clock_now();
 	deaf = was_deaf(master);
+	series_begin_turn(master);
 	core_turn_begin(master->core, master->now, &turn->outbox);
 	if (deaf)
 		core_was_deaf(master->core);

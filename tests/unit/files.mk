@@ -169,6 +169,7 @@ unit_programs = \
 	tests/unit/test_master_resume \
 	tests/unit/test_master_rights \
 	tests/unit/test_master_rough \
+	tests/unit/test_master_samples \
 	tests/unit/test_master_seal \
 	tests/unit/test_master_sight \
 	tests/unit/test_master_upload \
@@ -744,6 +745,9 @@ tests_unit_test_master_rights_LDADD = $(all_libs)
 
 tests_unit_test_master_rough_SOURCES = tests/unit/test_master_rough.c
 tests_unit_test_master_rough_LDADD = $(all_libs)
+
+tests_unit_test_master_samples_SOURCES = tests/unit/test_master_samples.c
+tests_unit_test_master_samples_LDADD = $(all_libs)
 
 tests_unit_test_master_seal_SOURCES = tests/unit/test_master_seal.c
 tests_unit_test_master_seal_LDADD = $(all_libs)
