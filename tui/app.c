@@ -54,12 +54,12 @@ void app_resize(struct app *app, int width, int height)
 	app->dirty = true;
 }
 
-/* When Home is to ask for the gates again; INT64_MAX: there are none, or it doesn't show them. */
+/* When to ask for the gates again; INT64_MAX: there are none, or the view doesn't show them. */
 static int64_t gates_due_ms(const struct app *app)
 {
 	bool any = app->model.gates_stale || app->model.gate_count > 0;
 
-	if (app->link != LINK_LIVE || app->view != VIEW_HOME || app->frozen || app->gates_id != 0 || !any)
+	if (app->link != LINK_LIVE || !view_has(app, TRAIT_PEOPLE) || app->frozen || app->gates_id != 0 || !any)
 		return INT64_MAX;
 	return app->gates_ms + (app->model.gates_stale ? GATES_CHANGED_MS : GATES_AGAIN_MS);
 }
@@ -71,7 +71,7 @@ static void follow_needs(struct app *app, int64_t now_ms)
 		app->gates_ms = now_ms;
 		send_gates(app);
 	}
-	if (app->link == LINK_LIVE && app->view == VIEW_HOME && !app->frozen && app->letters_id == 0 && app->model.letters_stale &&
+	if (app->link == LINK_LIVE && view_has(app, TRAIT_PEOPLE) && !app->frozen && app->letters_id == 0 && app->model.letters_stale &&
 	    now_ms >= app->letters_ms)
 		send_letters(app, 0);
 }
@@ -88,6 +88,8 @@ void app_connected(struct app *app, const struct msg_welcome *welcome, int64_t n
 	app->model.runs_open = app->model.graph_open = false;
 	log_forget_requests(&app->log);
 	app->dag.reasons_id = app->run_reason.id = 0;
+	load_forget(app);
+	app->decisions = (struct decisions){ 0 };
 	if (app->notice_bad)
 		app->notice[0] = '\0';           /* the notice is an error about the lost connection, which is back */
 	app->request_first = app->request_count; /* unsent requests were meant for the old connection */
@@ -109,7 +111,8 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 	if (why)
 		app_notice(app, true, "%s", why);
 	app->retry_at_ms = retry_at_ms;
-	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = app->gates_id = 0;
+	app->log_wanted.run = 0;
+	app->runs_id = app->graph_id = app->act_id = app->older_id = app->letters_id = app->gates_id = app->load.id = app->decisions.id = 0;
 	if (app->overlay == OVERLAY_CONFIRM || app->overlay == OVERLAY_GATE)
 		app->overlay = OVERLAY_NONE;
 	app->dirty = true;
@@ -118,11 +121,13 @@ void app_disconnected(struct app *app, const char *why, int64_t retry_at_ms, int
 /* The run whose jobs are to be shown. In a view with a list, it is the run that has been selected for a while. */
 static uint64_t wanted_graph(const struct app *app)
 {
+	if (app->log_wanted.run != 0)
+		return app->log_wanted.run;
 	if (app->view == VIEW_LOG)
 		return app->log.run;
 	if (app->view == VIEW_DAG)
 		return app->run;
-	if (app->width >= WIDE_WIDTH && (app->view == VIEW_HOME || app->view == VIEW_RUNS))
+	if (app->width >= WIDE_WIDTH && view_has(app, TRAIT_BESIDE))
 		return app->run;
 	return app->model.graph.run;
 }
@@ -130,7 +135,7 @@ static uint64_t wanted_graph(const struct app *app)
 static void follow_selection(struct app *app, int64_t now_ms)
 {
 	uint64_t run = wanted_graph(app);
-	bool at_once = app->view == VIEW_DAG || app->view == VIEW_LOG || app->model.graph.run == 0;
+	bool at_once = view_has(app, TRAIT_GRAPH) || app->log_wanted.run != 0 || app->model.graph.run == 0;
 
 	if (run == app->model.graph.run) {
 		app->look_run = run;
@@ -169,6 +174,14 @@ static void take_error(struct app *app, const struct msg_error *msg, int64_t now
 		app->log.tries_id = 0;
 	if (msg->id != 0 && (msg->id == app->dag.reasons_id || msg->id == app->run_reason.id)) {
 		app->dag.reasons_id = app->run_reason.id = 0;    /* the run has just been pruned; nothing that a person asked for failed */
+		return;
+	}
+	if (msg->id != 0 && msg->id == app->load.id) {
+		load_refused(app);
+		return;
+	}
+	if (msg->id != 0 && msg->id == app->decisions.id) {
+		app->decisions.id = 0;   /* the run has just been pruned */
 		return;
 	}
 	if (msg->id != 0 && msg->id == app->gate.request && app->overlay == OVERLAY_GATE)
@@ -214,6 +227,14 @@ static bool take_page(struct app *app, const struct msg_snapshot *msg, int64_t n
 	}
 	if (msg->id != 0 && msg->id == app->dag.reasons_id) {
 		reasons_take(app, msg);
+		return true;
+	}
+	if (msg->id != 0 && msg->id == app->decisions.id) {
+		decisions_take(app, msg);
+		return true;
+	}
+	if (msg->id != 0 && msg->id == app->load.id) {
+		load_take(app, msg, now_ms);
 		return true;
 	}
 	if (msg->id != 0 && msg->id == app->gates_id) {
@@ -300,11 +321,15 @@ enum err app_message(struct app *app, enum opcode op, struct slice body, int64_t
 		return err;
 	take_message(app, op, &msg, now_ms);
 	runs_choose(app);
+	home_choose(app);
+	log_open_wanted(app);
 	follow_selection(app, now_ms);
 	follow_needs(app, now_ms);
 	log_ask(app, now_ms);
 	reasons_ask(app, now_ms);
 	run_reason_ask(app, now_ms);
+	load_ask(app, now_ms);
+	decisions_ask(app);
 	app->dirty = true;
 	return ERR_NONE;
 }
@@ -319,6 +344,8 @@ void app_tick(struct app *app, int64_t now_ms)
 	log_ask(app, now_ms);
 	reasons_ask(app, now_ms);
 	run_reason_ask(app, now_ms);
+	load_ask(app, now_ms);
+	decisions_ask(app);
 	/* A log that is read again and again changes the picture only when output comes. */
 	app->dirty |= now_ms / 1000 != app->ticked_ms / 1000;
 	app->ticked_ms = now_ms;
@@ -340,6 +367,8 @@ bool app_loaded(const struct app *app)
 		return false;
 	if (app->older_id != 0 || app->letters_id != 0 || app->gates_id != 0 || (model->gates_stale && gates_due_ms(app) <= app->ticked_ms))
 		return false;
+	if (app->load.id != 0 || app->decisions.id != 0 || load_wait_ms(app, app->ticked_ms) == 0)
+		return false;
 	return log_is_loaded(app) && app->dag.reasons_id == 0 && app->run_reason.id == 0 && reasons_wait_ms(app, app->ticked_ms) > 0;
 }
 
@@ -359,11 +388,13 @@ int64_t app_wait_ms(const struct app *app, int64_t now_ms)
 		wait = gates_due_ms(app) > now_ms ? gates_due_ms(app) - now_ms : 0;
 	if (run_reason_wait_ms(app, now_ms) < wait)
 		wait = run_reason_wait_ms(app, now_ms);
+	if (load_wait_ms(app, now_ms) < wait)
+		wait = load_wait_ms(app, now_ms);
 	if (reasons_wait_ms(app, now_ms) < wait)
 		wait = reasons_wait_ms(app, now_ms);
 	if (app->look_run != app->model.graph.run && app->look_ms > now_ms && app->look_ms - now_ms < wait)
 		wait = app->look_ms - now_ms;
-	if (app->model.letters_stale && app->view == VIEW_HOME && app->letters_ms > now_ms && app->letters_ms - now_ms < wait)
+	if (app->model.letters_stale && view_has(app, TRAIT_PEOPLE) && app->letters_ms > now_ms && app->letters_ms - now_ms < wait)
 		wait = app->letters_ms - now_ms;
 	return wait;
 }

@@ -44,7 +44,7 @@ static int counts_draw(const struct app *app, struct pane pane, int x, int room)
 
 static void header_draw(const struct app *app, struct pane pane, int64_t now_ms)
 {
-	struct style bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD);
+	struct style bold = styled(app, LOOK_TEXT_STRONG);
 	char text[CLOCK_TEXT_SIZE];
 	int x = pane_str(pane, 0, 0, bold, "titan") + 1;
 
@@ -54,15 +54,15 @@ static void header_draw(const struct app *app, struct pane pane, int64_t now_ms)
 			app->role >= ROLE_OPERATOR && app->role != ROLE_WORKER ? " rw" : " ro");
 	x++;
 	if (app->link == LINK_LIVE && app->frozen)
-		x = pane_printf(pane, x, 0, theme_style(&app->theme, COLOUR_CYAN, STYLE_REVERSE),
+		x = pane_printf(pane, x, 0, styled(app, LOOK_LINK_FROZEN),
 			    "FROZEN +%" PRIu64, app->frozen_count) +
 		    2;
 	else if (app->link == LINK_LIVE)
-		x = pane_str(pane, x, 0, theme_style(&app->theme, COLOUR_GREEN, STYLE_BOLD), "LIVE") + 2;
+		x = pane_str(pane, x, 0, styled(app, LOOK_LINK_LIVE), "LIVE") + 2;
 	else if (app->link == LINK_CONNECTING)
-		x = pane_str(pane, x, 0, theme_style(&app->theme, COLOUR_YELLOW, 0), "CONNECTING") + 2;
+		x = pane_str(pane, x, 0, styled(app, LOOK_LINK_CONNECTING), "CONNECTING") + 2;
 	else
-		x = pane_printf(pane, x, 0, theme_style(&app->theme, COLOUR_YELLOW, STYLE_REVERSE),
+		x = pane_printf(pane, x, 0, styled(app, LOOK_LINK_STALE),
 			"STALE %ds, retry in %ds", (int)((now_ms - app->stale_ms) / 1000),
 			(int)((app->retry_at_ms > now_ms ? app->retry_at_ms - now_ms + 999 : 0) / 1000)) + 2;
 	counts_draw(app, pane, x, pane.width - 6);
@@ -86,19 +86,19 @@ static void summary_draw(const struct app *app, struct pane pane)
 		/* If the line is too long, its end is shown. */
 		while (typed.len > 0 && (int)typed.len > pane.width - 2)
 			typed = slice_make(typed.data + 1, typed.len - 1);
-		x = pane_str(pane, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), find ? "/" : ":");
+		x = pane_str(pane, 0, 0, styled(app, LOOK_FIELD_LABEL), find ? "/" : ":");
 		x = pane_foreign(pane, x, 0, plain, typed);
-		pane_str(pane, x, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE), " ");
+		pane_str(pane, x, 0, styled(app, LOOK_FIELD_CURSOR), " ");
 		return;
 	}
 	if (app->notice[0]) {
 		pane_clipped(pane, 0, 0, pane.width,
-			app->notice_bad ? theme_style(&app->theme, COLOUR_RED, STYLE_BOLD)
-					: theme_style(&app->theme, COLOUR_CYAN, 0),
+			app->notice_bad ? styled(app, LOOK_TEXT_BAD)
+					: styled(app, LOOK_TEXT_NOTICE),
 			slice_str(app->notice), app->theme.ascii);
 		return;
 	}
-	if (!run || app->view == VIEW_WORKERS)
+	if (!run || !view_has(app, TRAIT_RUN))
 		return;
 	tally = tally_of(run->counts);
 	x = pane_clipped(pane, 0, 0, 40, plain, run->name, app->theme.ascii);
@@ -108,42 +108,25 @@ static void summary_draw(const struct app *app, struct pane pane)
 		tally.run, tally.fail, tally.wait + tally.queue, tally.ok);
 	if (tally.other > 0)
 		x = pane_printf(pane, x, 0, plain, ", %u skipped or cancelled", tally.other);
-	pane_clipped(pane, x + 2, 0, pane.width - x - 2, theme_style(&app->theme, COLOUR_YELLOW, 0), slice_str(run_reason_text(app)), app->theme.ascii);
+	pane_clipped(pane, x + 2, 0, pane.width - x - 2, styled(app, LOOK_TEXT_WARNING), slice_str(run_reason_text(app)), app->theme.ascii);
 }
 
 static void line_down(const struct app *app, struct pane pane, int x)
 {
 	for (int y = 0; y < pane.height; y++)
-		pane_str(pane, x, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM),
+		pane_str(pane, x, y, styled(app, LOOK_PANE_EDGE),
 			theme_pick(&app->theme, "│", "|"));
 }
 
 static void body_draw(struct app *app, struct pane pane, int64_t now_ms)
 {
-	bool wide = pane.width >= WIDE_WIDTH &&
-		    (app->view == VIEW_HOME || app->view == VIEW_RUNS || app->view == VIEW_DAG);
-	int left = app->view == VIEW_DAG ? pane.width - 56 : 80;
+	bool wide = pane.width >= WIDE_WIDTH && view_has(app, TRAIT_BESIDE);
+	int left = app->view == VIEW_DAG ? pane.width - 56 : pane.width >= WIDER_WIDTH ? 110 : 80;
 	struct pane main = wide ? pane_cut(pane, 0, 0, left, pane.height) : pane;
 	struct pane side = pane_cut(pane, left + 2, 0, pane.width - left - 2, pane.height);
 	int job_height = side.height >= 30 ? 11 : 0;
 
-	switch (app->view) {
-	case VIEW_RUNS:
-		runs_draw(app, main, now_ms);
-		break;
-	case VIEW_DAG:
-		dag_draw(app, main, now_ms);
-		break;
-	case VIEW_WORKERS:
-		workers_draw(app, main, now_ms);
-		break;
-	case VIEW_LOG:
-		log_draw(app, main);
-		break;
-	default:
-		home_draw(app, main, now_ms);
-		break;
-	}
+	view_row(app->view)->draw(app, main, now_ms);
 	if (!wide)
 		return;
 	line_down(app, pane, left);
@@ -154,7 +137,7 @@ static void body_draw(struct app *app, struct pane pane, int64_t now_ms)
 	dag_draw(app, pane_cut(side, 0, 0, side.width, side.height - job_height), now_ms);
 	if (job_height > 0) {
 		pane_title(pane_cut(side, -1, side.height - job_height, side.width + 1, 1), 0,
-			theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), app->theme.ascii, "");
+			styled(app, LOOK_PANE_EDGE), app->theme.ascii, "");
 		job_draw(app, pane_cut(side, 0, side.height - job_height + 1, side.width, job_height - 1),
 			now_ms);
 	}

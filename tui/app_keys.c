@@ -64,21 +64,13 @@ static void find_next(struct app *app, int step)
 		app_notice(app, false, "no search yet; / begins one");
 		return;
 	}
-	if (app->view == VIEW_DAG)
-		found = dag_find(app, step);
-	else if (app->view == VIEW_WORKERS)
-		found = workers_find(app, step);
-	else if (app->view == VIEW_LOG)
-		found = log_find(app, step);
-	else
-		found = runs_find(app, step);
+	found = view_row(app->view)->find(app, step);
 	if (!found) {
 		char text[160];
-		bool runs = app->view == VIEW_HOME || app->view == VIEW_RUNS;
 
 		app_notice(app, false, "no match for %s%s",
 			model_plain(slice_make(app->find, app->find_len), text, sizeof text),
-			runs && app->model.runs_floor ? " in these runs; G reads all of them" : "");
+			view_has(app, TRAIT_PAGES) && app->model.runs_floor ? " in these runs; G reads all of them" : "");
 	}
 }
 
@@ -161,56 +153,10 @@ static void freeze(struct app *app, int64_t now_ms)
 	if (app->frozen || app->link != LINK_LIVE)
 		return;
 	app->model.letters_stale = app->model.gates_stale = true;
+	app->load.view = VIEW_ANY;
 	send_subscribe_runs(app);
 	if (app->model.graph.run)
 		send_look(app, app->model.graph.run);
-}
-
-/* Show the graph of a job's sub-run; Esc goes back to the job. */
-static void open_sub_run(struct app *app, uint32_t job)
-{
-	size_t most = sizeof app->above / sizeof app->above[0];
-
-	if (app->above_count == most)
-		memmove(app->above, app->above + 1, --app->above_count * sizeof app->above[0]);
-	app->above[app->above_count].run = app->model.graph.run;
-	app->above[app->above_count++].job = job;
-	app->run = app->pinned_run = app->model.graph.jobs[job].more->child;
-}
-
-static void open_selected(struct app *app, bool log)
-{
-	const struct dag_row *row = dag_selected(app);
-	const struct tui_job *job;
-
-	if (!row)
-		return;
-	if (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded) {
-		if (log)
-			app_notice(app, false, "a group of jobs has no log; f unfolds the group");
-		else
-			dag_fold(app);
-		return;
-	}
-	job = &app->model.graph.jobs[row->job];
-	if (!job->more || job->more->child == 0)
-		log_open(app, row->job);
-	else if (log)
-		app_notice(app, false, "the output is that of the jobs in sub-run #%" PRIu64 ": Enter opens it", job->more->child);
-	else
-		open_sub_run(app, row->job);
-}
-
-static void move(struct app *app, enum action action)
-{
-	if (app->view == VIEW_DAG)
-		dag_move(app, action);
-	else if (app->view == VIEW_WORKERS)
-		workers_move(app, action);
-	else if (app->view == VIEW_LOG)
-		log_move(app, action);
-	else
-		runs_move(app, action);
 }
 
 void app_copy(struct app *app, struct slice text)
@@ -221,8 +167,6 @@ void app_copy(struct app *app, struct slice text)
 /* Copy what commands call the selected object. */
 static void copy_selected(struct app *app)
 {
-	const struct dag_row *row = app->view == VIEW_DAG ? dag_selected(app) : NULL;
-	const struct tui_worker *worker = app->view == VIEW_WORKERS ? model_worker(&app->model, app->worker) : NULL;
 	struct buf name = { 0 };
 	char plain[160];
 
@@ -230,14 +174,7 @@ static void copy_selected(struct app *app)
 		log_copy(app);
 		return;
 	}
-	if (worker)
-		buf_add_slice(&name, worker->name);
-	else if (app->view != VIEW_WORKERS && app->run != 0)
-		buf_addf(&name, "%" PRIu64, app->run);
-	if (row) {
-		buf_add_str(&name, "/");
-		buf_add_slice(&name, app->model.graph.jobs[row->job].name);
-	}
+	view_row(app->view)->name(app, &name);
 	if (name.len > 0) {
 		/* The name is escaped: a terminal must not get control characters when it pastes. */
 		model_plain(buf_slice(&name), plain, sizeof plain);
@@ -247,65 +184,21 @@ static void copy_selected(struct app *app)
 	buf_free(&name);
 }
 
-/* Actions of some views, which change what is shown. */
-static void look(struct app *app, enum action action)
-{
-	switch (action) {
-	case ACTION_OPEN:
-	case ACTION_LOG:
-		open_selected(app, action == ACTION_LOG);
-		break;
-	case ACTION_TRY_BEFORE:
-	case ACTION_TRY_AFTER:
-		log_move_try(app, action == ACTION_TRY_AFTER ? 1 : -1);
-		break;
-	case ACTION_FAILURES:
-		if (app->view == VIEW_DAG)
-			app->dag.failures_only = !app->dag.failures_only;
-		else
-			app->runs_failures_only = !app->runs_failures_only;
-		break;
-	case ACTION_FOLD:
-		dag_fold(app);
-		break;
-	case ACTION_WRAP:
-		app->log.wraps = !app->log.wraps;
-		app->log.left = 0;
-		break;
-	case ACTION_TIME:
-		app->log.no_time = !app->log.no_time;
-		break;
-	case ACTION_PAGER:
-		log_page(app);
-		break;
-	case ACTION_COPY:
-		copy_selected(app);
-		break;
-	default:
-		move(app, action);
-		break;
-	}
-}
-
 static void act(struct app *app, enum action action, int64_t now_ms)
 {
-	static const enum view views[] = {
-		[ACTION_HOME] = VIEW_HOME, [ACTION_RUNS] = VIEW_RUNS, [ACTION_DAG] = VIEW_DAG, [ACTION_WORKERS] = VIEW_WORKERS,
-	};
-
 	/* The rows of the graph may have changed since the last picture. */
 	if (app->view == VIEW_DAG && app->model.graph.run != 0)
 		dag_build(app, app->dag.width > 0 ? app->dag.width : app->width);
-	switch (action) {
-	case ACTION_NONE:
-		break;
-	case ACTION_HOME:
-	case ACTION_RUNS:
-	case ACTION_DAG:
-	case ACTION_WORKERS:
+	if (action != ACTION_NONE)
+		app->log_wanted.run = 0;
+	if (action > ACTION_NONE && action < (enum action)VIEW_COUNT) {
 		if (app->view != VIEW_DAG)
 			app->above_count = 0;
-		app_go(app, views[action]);
+		app_go(app, (enum view)action);
+		return;
+	}
+	switch (action) {
+	case ACTION_NONE:
 		break;
 	case ACTION_BACK:
 		go_back(app);
@@ -324,11 +217,6 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_CANCEL:
 		cancel_dialog_open(app);
 		break;
-	case ACTION_APPROVE:
-	case ACTION_REJECT:
-	case ACTION_PUSHBACK:
-		gate_dialog_open(app, action);
-		break;
 	case ACTION_HELP:
 		app->overlay = OVERLAY_HELP;
 		app->help_top = 0;
@@ -342,8 +230,11 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 	case ACTION_QUIT:
 		send_want(app, action == ACTION_QUIT ? APP_QUIT : action == ACTION_SUSPEND ? APP_SUSPEND : APP_REDRAW);
 		break;
+	case ACTION_COPY:
+		copy_selected(app);
+		break;
 	default:
-		look(app, action);
+		view_row(app->view)->act(app, action);
 		break;
 	}
 }

@@ -119,6 +119,27 @@ void send_letters(struct app *app, uint64_t cursor)
 	app->letters_id = send_query(app, QUERY_DEAD, cursor);
 }
 
+uint64_t send_query_decisions(struct app *app, uint64_t run)
+{
+	struct app_request *request = add(app, APP_SEND);
+
+	request->op = OP_QUERY;
+	request->msg.query = (struct msg_query){ .id = app->next_id++, .what = QUERY_DECISIONS, .run = run };
+	return request->msg.query.id;
+}
+
+uint64_t send_query_series(struct app *app, bool workers, uint64_t cursor)
+{
+	struct app_request *request = add(app, APP_SEND);
+	uint64_t of_cluster = (UINT64_C(1) << SERIES_CPU) - 1, of_workers = UINT64_C(1) << SERIES_CPU | UINT64_C(1) << SERIES_MEMORY;
+
+	/* Samples of workers that are known aren't sent again: there may be many workers. */
+	request->op = OP_QUERY;
+	request->msg.query = (struct msg_query){ .id = app->next_id++, .what = QUERY_SERIES, .cursor = cursor,
+		.kinds = workers ? of_workers : of_cluster, .since_ms = workers ? app->load.since_ms : 0 };
+	return request->msg.query.id;
+}
+
 void send_gates(struct app *app)
 {
 	app->model.gates_stale = false;

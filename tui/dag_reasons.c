@@ -80,7 +80,7 @@ static void note_asked(struct app *app, uint32_t job, int64_t now_ms)
 
 static bool asks_nothing(const struct app *app)
 {
-	bool shown = app->view == VIEW_DAG || (app->width >= WIDE_WIDTH && (app->view == VIEW_HOME || app->view == VIEW_RUNS));
+	bool shown = app->view == VIEW_DAG || (app->width >= WIDE_WIDTH && view_has(app, TRAIT_BESIDE));
 
 	return !shown || app->link != LINK_LIVE || app->frozen || app->dag.reasons_id != 0 || !app->dag.built || !app->model.graph.complete;
 }

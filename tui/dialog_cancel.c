@@ -91,6 +91,8 @@ void cancel_dialog_open(struct app *app)
 	else if (app->role < ROLE_OPERATOR || app->role == ROLE_WORKER)
 		app_notice(
 			app, true, "you have no right to cancel; the role operator is needed");
+	else if (app->view == VIEW_HOME && !home_offers(app, ACTION_CANCEL))
+		app_notice(app, false, "a worker is selected, which can't be cancelled");
 	else if (app->view == VIEW_DAG)
 		ask_about_jobs(app);
 	else
@@ -119,7 +121,7 @@ void cancel_dialog_key(struct app *app, uint32_t key)
 void cancel_dialog_draw(struct app *app, struct pane pane)
 {
 	const struct view_target *target = &app->target;
-	struct style red = theme_style(&app->theme, COLOUR_RED, STYLE_BOLD), plain = { 0 };
+	struct style red = styled(app, LOOK_DIALOG_DANGER), plain = { 0 };
 	int width = pane.width < 66 ? pane.width - 4 : 64;
 	struct pane box = pane_cut(pane, (pane.width - width) / 2, pane.height / 2 - 4, width, 8);
 	struct pane inner = pane_cut(box, 2, 0, width - 4, 8);
@@ -127,10 +129,10 @@ void cancel_dialog_draw(struct app *app, struct pane pane)
 	pane_clear(box, plain);
 	pane_title(box, 0, red, app->theme.ascii, "CANCEL");
 	pane_clipped(inner, 0, 2, inner.width, plain, slice_str(target->title), app->theme.ascii);
-	pane_clipped(inner, 0, 3, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM),
+	pane_clipped(inner, 0, 3, inner.width, styled(app, LOOK_TEXT_WEAK),
 		slice_str(target->examples), app->theme.ascii);
 	pane_str(inner, 0, 4, plain, "It can't be undone.");
-	pane_str(inner, 0, 6, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD),
+	pane_str(inner, 0, 6, styled(app, LOOK_HINT_KEY),
 		"y  cancel        any other key  do nothing (default)");
 	pane_title(pane_cut(box, 0, 7, width, 1), 0, red, app->theme.ascii, "");
 }

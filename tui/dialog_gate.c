@@ -38,34 +38,39 @@ static struct slice job_of(const struct gate_dialog *gate)
 	return slice_make(gate->job, gate->job_len);
 }
 
-void gate_dialog_open(struct app *app, enum action action)
+void gate_dialog_ask(struct app *app, enum action action, uint64_t run, struct slice job)
 {
-	const struct dag_row *row = dag_selected(app);
-	const struct tui_graph *graph = &app->model.graph;
 	struct gate_dialog *gate = &app->gate;
 	size_t at = 0;
-	struct slice name;
-	char plain[64];
 
-	if (!row)
-		return;
 	while (verbs[at].action != action)
 		at++;
-	name = graph->jobs[row->job].name;
 	if (app->link != LINK_LIVE) {
 		app_notice(app, true, "not connected to the master: nothing can be changed now");
 	} else if (app->role < ROLE_APPROVER || app->role == ROLE_WORKER) {
 		app_notice(app, true, "you have no right to decide; the role approver is needed");
-	} else if (graph->states[row->job] != STATE_APPROVAL || name.len > sizeof gate->job) {
-		app_notice(app, false, "%s isn't a gate that waits for people, so it can't be decided",
-			model_plain(name, plain, sizeof plain));
-	} else {
-		*gate = (struct gate_dialog){ .verb = verbs[at].verb, .run = graph->run, .job_len = name.len,
+	} else if (job.len <= sizeof gate->job) {
+		*gate = (struct gate_dialog){ .verb = verbs[at].verb, .run = run, .job_len = job.len,
 			.field = action == ACTION_PUSHBACK ? GATE_TARGET : GATE_REASON };
-		memcpy(gate->job, name.data, name.len);
+		memcpy(gate->job, job.data, job.len);
 		gate->request = send_query_job(app, gate->run, job_of(gate));
 		app->overlay = OVERLAY_GATE;
 	}
+}
+
+void gate_dialog_open(struct app *app, enum action action)
+{
+	const struct dag_row *row = dag_selected(app);
+	const struct tui_graph *graph = &app->model.graph;
+	char plain[64];
+
+	if (!row)
+		return;
+	if (app->link == LINK_LIVE && app->role >= ROLE_APPROVER && app->role != ROLE_WORKER && graph->states[row->job] != STATE_APPROVAL)
+		app_notice(app, false, "%s isn't a gate that waits for people, so it can't be decided",
+			model_plain(graph->jobs[row->job].name, plain, sizeof plain));
+	else
+		gate_dialog_ask(app, action, graph->run, graph->jobs[row->job].name);
 }
 
 /* List the jobs that the gate unblocks: the first few names and how many more. */
@@ -216,7 +221,7 @@ static void field_draw(const struct app *app, struct pane pane, int y, enum gate
 {
 	const struct gate_dialog *gate = &app->gate;
 	bool here = !gate->confirm && gate->field == field;
-	int x = pane_str(pane, 0, y, theme_style(&app->theme, COLOUR_DEFAULT, here ? STYLE_BOLD : 0), label);
+	int x = pane_str(pane, 0, y, here ? styled(app, LOOK_FIELD_LABEL) : (struct style){ 0 }, label);
 	size_t room = (size_t)(pane.width > x + 2 ? pane.width - x - 2 : 0), skip = 0;
 
 	/* Show the end of a long text, because the cursor is there. */
@@ -226,14 +231,14 @@ static void field_draw(const struct app *app, struct pane pane, int y, enum gate
 		skip++;
 	x = pane_foreign(pane, x, y, (struct style){ 0 }, slice_make(gate->text[field] + skip, gate->len[field] - skip));
 	if (here)
-		pane_str(pane, x, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE), " ");
+		pane_str(pane, x, y, styled(app, LOOK_FIELD_CURSOR), " ");
 }
 
 void gate_dialog_draw(struct app *app, struct pane pane)
 {
 	const struct gate_dialog *gate = &app->gate;
 	size_t at = verb_at(gate->verb);
-	struct style edge = theme_style(&app->theme, at == 0 ? COLOUR_GREEN : COLOUR_RED, STYLE_BOLD), plain = { 0 };
+	struct style edge = styled(app, at == 0 ? LOOK_DIALOG_DO : LOOK_DIALOG_DANGER), plain = { 0 };
 	int width = pane.width < 74 ? pane.width - 4 : 72;
 	struct pane box = pane_cut(pane, (pane.width - width) / 2, pane.height / 2 - 6, width, 12);
 	struct pane inner = pane_cut(box, 2, 0, width - 4, 12);
@@ -243,13 +248,13 @@ void gate_dialog_draw(struct app *app, struct pane pane)
 	pane_title(box, 0, edge, app->theme.ascii, verbs[at].title);
 	model_plain(job_of(gate), name, sizeof name);
 	snprintf(line, sizeof line, "%" PRIu64 "/%s", gate->run, name);
-	pane_clipped(inner, 0, 2, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), slice_str(line),
+	pane_clipped(inner, 0, 2, inner.width, styled(app, LOOK_TEXT_STRONG), slice_str(line),
 		app->theme.ascii);
 	if (!gate->known)
 		pane_str(inner, 0, 3, plain, "asking the master what the gate is about..");
 	pane_clipped(inner, 0, 3, gate->known ? inner.width : 0, plain, slice_str(gate->question), app->theme.ascii);
 	pane_clipped(inner, 0, 4, inner.width, plain, slice_str(gate->unblocks), app->theme.ascii);
-	pane_clipped(inner, 0, 5, inner.width, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), slice_str(gate->votes),
+	pane_clipped(inner, 0, 5, inner.width, styled(app, LOOK_TEXT_WEAK), slice_str(gate->votes),
 		app->theme.ascii);
 	if (gate->verb == ACT_PUSHBACK)
 		field_draw(app, inner, 7, GATE_TARGET, "back to> ");
@@ -259,8 +264,8 @@ void gate_dialog_draw(struct app *app, struct pane pane)
 	else
 		snprintf(line, sizeof line, "Enter  go on        Esc  close%s",
 			gate->verb == ACT_PUSHBACK ? "        Tab  the other line" : "");
-	pane_clipped(inner, 0, 6, inner.width, theme_style(&app->theme, COLOUR_RED, STYLE_BOLD), slice_str(gate->refused),
+	pane_clipped(inner, 0, 6, inner.width, styled(app, LOOK_TEXT_BAD), slice_str(gate->refused),
 		app->theme.ascii);
-	pane_str(inner, 0, 10, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), line);
+	pane_str(inner, 0, 10, styled(app, LOOK_HINT_KEY), line);
 	pane_title(pane_cut(box, 0, 11, width, 1), 0, edge, app->theme.ascii, "");
 }

@@ -6,6 +6,7 @@ tui_sources = \
 	tui/app.h \
 	tui/app_draw.c \
 	tui/app_keys.c \
+	tui/app_load.c \
 	tui/app_send.c \
 	tui/cells.c \
 	tui/cells.h \
@@ -22,6 +23,8 @@ tui_sources = \
 	tui/lane_graph.h \
 	tui/lanes.c \
 	tui/lanes.h \
+	tui/list.c \
+	tui/list.h \
 	tui/log_read.c \
 	tui/log_search.c \
 	tui/log_tries.c \
@@ -32,6 +35,7 @@ tui_sources = \
 	tui/model_gates.c \
 	tui/model_internal.h \
 	tui/model_letters.c \
+	tui/model_load.c \
 	tui/model_rows.c \
 	tui/palette.c \
 	tui/palette.h \
@@ -43,7 +47,9 @@ tui_sources = \
 	tui/theme.h \
 	tui/tty.c \
 	tui/tty.h \
+	tui/view_approvals.c \
 	tui/view_dag.c \
+	tui/view_dag_act.c \
 	tui/view_dag_draw.c \
 	tui/view_help.c \
 	tui/view_home.c \
@@ -52,9 +58,13 @@ tui_sources = \
 	tui/view_job.c \
 	tui/view_log.c \
 	tui/view_output.c \
+	tui/view_runs.c \
+	tui/view_table.c \
 	tui/view_workers.c \
 	tui/views.h
 
 tui_other = \
 	tui/README.md \
-	tui/keys.def
+	tui/keys.def \
+	tui/looks.def \
+	tui/views.def

@@ -3,6 +3,10 @@
 #include "tui/keys.h"
 
 const struct key_row key_table[] = {
+#define VIEW(NAME, name, code, shown, word, traits, help) \
+	{ VIEW_ANY, code, ACTION_GO_##NAME, GROUP_GO, shown, "", help },
+#include "tui/views.def"
+#undef VIEW
 #define KEY(view, code, action, group, shown, hint, help) \
 	{ VIEW_##view, code, ACTION_##action, GROUP_##group, shown, hint, help },
 #include "tui/keys.def"
@@ -12,8 +16,6 @@ const struct key_row key_table[] = {
 const size_t key_count = sizeof key_table / sizeof key_table[0];
 
 const char *const key_group_names[GROUP_COUNT] = { "Move", "Go", "Find", "Look", "Act", "Misc" };
-
-const char *const view_names[VIEW_COUNT] = { "everywhere", "Home", "Runs", "DAG", "Workers", "Log" };
 
 enum action key_action(enum view view, uint32_t code)
 {

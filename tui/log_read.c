@@ -60,6 +60,34 @@ void log_open(struct app *app, uint32_t index)
 	app_go(app, VIEW_LOG);
 }
 
+void log_open_when_known(struct app *app, uint64_t run, uint32_t job)
+{
+	if (app->frozen && app->model.graph.run != run) {
+		app_notice(app, false, "the screen is frozen, so no other run is read; Z goes on");
+		return;
+	}
+	app->log_wanted.run = run;
+	app->log_wanted.job = job;
+	log_open_wanted(app);
+}
+
+void log_open_wanted(struct app *app)
+{
+	const struct tui_graph *graph = &app->model.graph;
+	uint32_t job = app->log_wanted.job;
+
+	if (app->log_wanted.run == 0 || graph->run != app->log_wanted.run || !graph->complete)
+		return;
+	app->log_wanted.run = 0;
+	for (size_t i = 0; job >= graph->count && i < graph->count; i++)
+		if (graph->jobs[i].job != 0 && state_needs_eyes(graph->states[i]) && !graph->jobs[i].forgiven)
+			job = (uint32_t)i;
+	if (job >= graph->count)
+		app_notice(app, false, "no job of this run has failed; Enter shows its jobs, and l there the log of one");
+	else
+		log_open(app, job);
+}
+
 void log_show_try(struct app *app, uint64_t epoch)
 {
 	const struct tui_job *job = log_job(app);

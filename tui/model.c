@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the dashboard knows: applies messages, and keeps totals, events and histories. Messages have whole rows, so
+ * What the dashboard knows: applies messages, and keeps totals and events. Messages have whole rows, so
  * applying a row twice changes nothing.
  */
 #include "tui/model.h"
@@ -25,10 +25,8 @@ void model_free(struct model *model)
 		mem_free((void *)model->runs[i]->owner.data);
 		mem_free(model->runs[i]);
 	}
-	for (size_t i = 0; i < model->worker_count; i++) {
-		mem_free((void *)model->workers[i]->name.data);
-		mem_free(model->workers[i]);
-	}
+	for (size_t i = 0; i < model->worker_count; i++)
+		model_free_worker(model->workers[i]);
 	model_free_gates(model);
 	model_free_letters(model);
 	mem_free(model->runs);
@@ -262,44 +260,4 @@ const struct tui_event *model_event(const struct model *model, size_t back)
 	if (back >= MODEL_EVENTS || back >= model->event_count)
 		return NULL;
 	return &model->events[(model->event_count - 1 - back) % MODEL_EVENTS];
-}
-
-static void push(uint32_t *history, uint32_t value)
-{
-	memmove(history, history + 1, (MODEL_HISTORY - 1) * sizeof *history);
-	history[MODEL_HISTORY - 1] = value;
-}
-
-bool model_tick(struct model *model, int64_t now_ms)
-{
-	int64_t second = now_ms / 1000;
-	uint64_t ended = model->ended - model->ended_before;
-	int64_t passed = second - model->second;
-	bool moves = model_history_moves(model);
-
-	if (model->second == 0 || passed < 0) {
-		model->second = second;
-		model->ended_before = model->ended;
-		return false;
-	}
-	if (passed == 0)
-		return false;
-	/* After a while without ticks, all jobs that ended meanwhile are counted in this one second. */
-	for (int64_t i = 0; i < passed && i < MODEL_HISTORY; i++) {
-		push(model->rate, i == 0 ? (uint32_t)ended : 0);
-		push(model->queue, (uint32_t)model->totals.queue);
-	}
-	model->second = second;
-	model->ended_before = model->ended;
-	return moves;
-}
-
-bool model_history_moves(const struct model *model)
-{
-	if (model->ended != model->ended_before || model->totals.queue != model->queue[MODEL_HISTORY - 1])
-		return true;
-	for (size_t i = 0; i < MODEL_HISTORY; i++)
-		if (model->rate[i] != 0 || model->queue[i] != model->queue[0])
-			return true;
-	return false;
 }

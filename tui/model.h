@@ -8,13 +8,14 @@
 #define TITAN_TUI_MODEL_H
 
 #include "base/map.h"
+#include "proto/message.h"
 #include "proto/spec.h"
 #include "proto/states.h"
 
 #define MODEL_RUNS_MAX 32768
 #define MODEL_LETTERS_MAX 10000          /* most dead letters that are read */
 #define MODEL_EVENTS   64
-#define MODEL_HISTORY  64
+#define MODEL_SAMPLES  240               /* samples of the load, by the second and by the quarter of a minute */
 
 struct tui_run {
 	uint64_t run;
@@ -30,6 +31,11 @@ struct tui_run {
 	uint64_t seen;                   /* number of the last snapshot that had this run */
 };
 
+struct worker_load {                     /* load of a worker in each quarter of a minute, the oldest first */
+	uint8_t cpu[MODEL_SAMPLES], memory[MODEL_SAMPLES];      /* percent + 1; 0: the worker wasn't connected, or nothing is known */
+	int64_t until[2];                /* number of the first sample that isn't complete, of cpu and memory */
+};
+
 struct tui_worker {
 	uint64_t worker;
 	struct slice name;               /* name of the worker; a copy owned by this struct */
@@ -41,6 +47,7 @@ struct tui_worker {
 	uint64_t refused_code;           /* errno of the reason why the worker can't start jobs; 0: it can */
 	int64_t seen_ms;
 	uint64_t seen;
+	struct worker_load *load;        /* NULL: not known yet */
 };
 
 struct job_more {                        /* what few jobs have */
@@ -85,15 +92,19 @@ struct tui_graph {                       /* the jobs of one run, by index */
 	struct arena arena;
 };
 
-struct tui_gate {                        /* a gate that waits for people */
+struct tui_gate {                        /* a gate that waits for people; its texts are in the model's arena of gates */
 	uint64_t run, have, count;       /* how many people have approved, and how many must */
-	struct slice name;               /* a copy owned by this struct */
+	struct slice name, question;
+	struct slice who;                /* people and teams who may decide; empty: anybody */
+	struct slice_list unblocks, will;        /* the jobs that start after its approval, and their commands */
+	uint32_t index;                  /* its place in the graph */
 	int64_t due_ms;                  /* when it expires; 0: never */
 };
 
 struct tui_letter {                      /* the dead letters of one run */
 	uint64_t run, count;
 	struct slice name, job;          /* names of the run and of one of the jobs; copies owned by this struct */
+	uint32_t index;                  /* the place of that job in the graph */
 	enum job_state state;            /* state, outcome and code of that job */
 	enum outcome outcome;
 	uint64_t code;
@@ -121,6 +132,18 @@ struct totals {
 	uint64_t workers, workers_up, workers_silent, workers_lost, workers_stuck, workers_refusing, slots, busy;
 };
 
+enum { LOAD_SHORT, LOAD_LONG, LOAD_STEPS };      /* samples of a second, and of a quarter of a minute */
+
+struct load {                            /* the load of the cluster over time */
+	uint32_t at[LOAD_STEPS][SERIES_CPU][MODEL_SAMPLES];     /* the oldest first */
+	size_t known[LOAD_STEPS];        /* number of samples that are known: the newest */
+	int64_t second;                  /* the second that isn't complete yet */
+	int64_t ahead_s;                 /* by how much the master's clock is ahead */
+	int64_t since_ms;                /* since when the master takes samples; 0: it hasn't said */
+	int64_t workers_ms;              /* end of the newest sample of workers, by the master's clock */
+	uint64_t counted[SERIES_FAILED + 1];     /* the model's counters when the last sample was complete */
+};
+
 struct model {
 	struct tui_run **runs;           /* ascending by number */
 	size_t run_count, run_cap;
@@ -141,19 +164,17 @@ struct model {
 	/* The model has all runs from this number on, and live ones below it; 0: it has all runs. */
 	uint64_t runs_floor;
 	struct letters letters, letters_next;    /* letters_next: pages of it are arriving */
-	struct tui_gate *gates;          /* the first of each run are shown */
+	struct tui_gate **gate_rows;     /* in the order in which the master lists them */
 	size_t gate_count;
+	struct arena gate_arena;
 	bool gates_stale;                /* gates have begun or ceased to wait since they were asked for */
 	bool letters_stale;              /* dead letters have come or gone since letters was asked for */
 	uint64_t runs_mark;              /* the mark from which the subscription to runs can be resumed */
 	struct tui_event events[MODEL_EVENTS];
 	/* Number of events so far; the latest is at (event_count - 1) % MODEL_EVENTS. */
 	uint64_t event_count;
-	uint64_t ended;                /* number of jobs seen to end so far */
-	uint64_t ended_before;
-	int64_t second;                  /* the second of the newest value in the histories */
-	uint32_t rate[MODEL_HISTORY];    /* jobs that ended in each second; oldest first */
-	uint32_t queue[MODEL_HISTORY];   /* jobs queued for a worker in each second; oldest first */
+	uint64_t ended, failed;          /* number of jobs seen to end so far, and of those that failed */
+	struct load load;
 };
 
 void model_init(struct model *model);
@@ -171,7 +192,14 @@ void model_begin_letters(struct model *model);
 bool model_apply_letters(struct model *model, const struct msg_snapshot *msg);
 /* Change to another run, whose jobs come with the next snapshot; 0: none. */
 void model_look_at(struct model *model, uint64_t run);
-/* Add values for the seconds up to now to the histories; true: the picture has changed. */
+/* Take the master's samples of the load. */
+void model_apply_series(struct model *model, const struct msg_snapshot *msg, int64_t now_ms);
+/*
+ * Make at most count values of per samples each, the newest last: sums of what was counted, or the largest. Return how
+ * many are known.
+ */
+size_t load_cells(const struct load *load, size_t step, enum series which, size_t per, size_t count, uint32_t *out);
+/* Add samples for the seconds up to now to the load; true: the picture has changed. */
 bool model_tick(struct model *model, int64_t now_ms);
 bool model_history_moves(const struct model *model);     /* will a later tick change the picture? */
 
@@ -179,6 +207,7 @@ struct tui_run *model_run(const struct model *model, uint64_t run);
 struct tui_worker *model_worker(const struct model *model, uint64_t worker);
 void model_apply_gates(struct model *model, const struct msg_snapshot *msg);
 const struct tui_gate *model_gate(const struct model *model, uint64_t run);     /* the run's first gate; NULL: none is known */
+uint64_t model_gates_waiting(const struct model *model);         /* number of all gates that wait */
 const struct tui_letter *model_letter(const struct model *model, uint64_t run); /* NULL: the run has no dead letter */
 /* Return an event; back 0 is the latest. NULL: there is none so far back. */
 const struct tui_event *model_event(const struct model *model, size_t back);

@@ -45,7 +45,7 @@ static void letter_put(struct letters *letters, const struct rec_dead_row *row)
 	}
 	letter = mem_zalloc(sizeof *letter);
 	*letter = (struct tui_letter){
-		.run = row->run, .count = 1, .died_ms = row->died_ms, .code = row->code,
+		.run = row->run, .count = 1, .died_ms = row->died_ms, .code = row->code, .index = (uint32_t)row->index,
 		.name = slice_make(mem_text(row->run_name), row->run_name.len), .job = slice_make(mem_text(row->name), row->name.len),
 		.state = row->state == STATE_TIMED_OUT ? STATE_TIMED_OUT : STATE_FAILED,
 		.outcome = row->outcome < OUTCOME_COUNT ? (enum outcome)row->outcome : OUTCOME_NONE,

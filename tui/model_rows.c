@@ -148,9 +148,19 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	if (change == CHANGE_TOLD && !is_old) {
 		uint64_t ended = ended_of(run->counts), old = ended_of(old_counts);
 
+		uint32_t failed = tally_of(run->counts).fail, old_failed = tally_of(old_counts).fail;
+
 		model->ended += ended > old ? ended - old : 0;
+		model->failed += failed > old_failed ? failed - old_failed : 0;
 		tell_run(model, run, is_new, before, old_counts, now_ms);
 	}
+}
+
+void model_free_worker(struct tui_worker *worker)
+{
+	mem_free((void *)worker->name.data);
+	mem_free(worker->load);
+	mem_free(worker);
 }
 
 void model_put_worker(
@@ -211,8 +221,7 @@ void model_sweep(struct model *model)
 			continue;
 		}
 		map_remove(&model->worker_by_id, worker->worker);
-		mem_free((void *)worker->name.data);
-		mem_free(worker);
+		model_free_worker(worker);
 	}
 	model->worker_count = kept;
 }

@@ -22,7 +22,7 @@ static int64_t due_ms(const struct app *app)
 {
 	const struct run_reason *reason = &app->run_reason;
 
-	if (app->link != LINK_LIVE || app->frozen || reason->id != 0 || app->view == VIEW_LOG || app->view == VIEW_WORKERS || !waits(app))
+	if (app->link != LINK_LIVE || app->frozen || reason->id != 0 || !view_has(app, TRAIT_BESIDE) || !waits(app))
 		return INT64_MAX;
 	return reason->run == app->run ? reason->asked_ms + AGAIN_MS : 0;
 }

@@ -10,6 +10,17 @@ struct style theme_style(const struct theme *theme, enum colour colour, unsigned
 	return (struct style){ .colour = (uint8_t)(theme->mono ? COLOUR_DEFAULT : colour), .attributes = (uint8_t)attributes };
 }
 
+struct style theme_look(const struct theme *theme, enum look look)
+{
+	static const struct { enum colour colour; unsigned attributes; } looks[LOOK_COUNT] = {
+#define LOOK(NAME, colour, attributes) [LOOK_##NAME] = { COLOUR_##colour, attributes },
+#include "tui/looks.def"
+#undef LOOK
+	};
+
+	return theme_style(theme, looks[look].colour, looks[look].attributes);
+}
+
 struct style theme_state(const struct theme *theme, const struct state_info *info)
 {
 	static const unsigned attributes[] = {

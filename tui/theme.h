@@ -11,6 +11,15 @@ struct theme {
 	bool mono;               /* use attributes instead of colours */
 };
 
+/* Names of uses of colours: looks.def. */
+enum look {
+#define LOOK(NAME, colour, attributes) LOOK_##NAME,
+#include "tui/looks.def"
+#undef LOOK
+	LOOK_COUNT
+};
+
+struct style theme_look(const struct theme *theme, enum look look);
 struct style theme_style(const struct theme *theme, enum colour colour, unsigned attributes);
 struct style theme_state(const struct theme *theme, const struct state_info *info);
 const char *theme_glyph(const struct theme *theme, const struct state_info *info);

@@ -152,6 +152,9 @@ static void choose_urgent(struct app *app)
 	dag->chosen = true;
 	if (app->return_run == graph->run && app->return_job < dag->fold.job_count) {
 		dag->job = app->return_job;
+		for (size_t i = 0; i < dag->count; i++)
+			if (dag->rows[i].kind == ROW_MEMBER && dag->rows[i].job == app->return_job)
+				choose(dag, i);
 		app->return_run = 0;
 		return;
 	}

@@ -12,7 +12,7 @@ struct node_columns {
 
 static void lanes_draw(const struct app *app, struct pane pane, int y, const uint8_t lanes[LANES_MAX])
 {
-	struct style style = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct style style = styled(app, LOOK_GRAPH_LINE);
 
 	for (int i = 0; i < app->dag.lanes.width && i < LANES_MAX; i++) {
 		unsigned lines = lanes[i] & 15u;
@@ -85,7 +85,7 @@ static int group_detail(
 	x = share_draw(app, pane, x, y, STATE_WAITING, tally->wait);
 	x = share_draw(app, pane, x, y, STATE_SKIPPED, tally->other);
 	pane_bar(pane, x + 1, y, 10, (unsigned)((uint64_t)ended * 1000 / all),
-		theme_style(&app->theme, tally->fail ? COLOUR_RED : COLOUR_GREEN, 0), app->theme.ascii);
+		styled(app, tally->fail ? LOOK_BAR_FAILED : LOOK_BAR_OK), app->theme.ascii);
 	return x + 12;
 }
 
@@ -93,7 +93,7 @@ static void parents_draw(
 	const struct app *app, struct pane pane, int x, int y, uint32_t number, const char *lead)
 {
 	const struct fold *fold = &app->dag.fold;
-	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct style dim = styled(app, LOOK_TEXT_WEAK);
 	struct buf text = { 0 };
 
 	/* A job may have thousands of parents; 400 bytes are enough for any screen. */
@@ -134,13 +134,13 @@ static void node_draw(const struct app *app, struct pane pane, int y, const stru
 		count_members(app, node, counts);
 		tally = tally_of(counts);
 		state = group_state(&tally, counts);
-		pane_str(pane, at->name - 2, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), "+");
+		pane_str(pane, at->name - 2, y, styled(app, LOOK_GRAPH_FOLDED), "+");
 	}
 	look = node->folded ? &state_table[state] : job_face(graph, row->job);
 	pane_str(pane, app->dag.failures_only ? 1 : 1 + 2 * node_lane(lanes), y, theme_state(&app->theme, look),
 		theme_glyph(&app->theme, look));
 	if (lanes->missing > 0 && !app->dag.failures_only && row->node == app->dag.lane_graph.nodes[app->dag.lane_graph.node_start[lanes->node]])
-		pane_printf(pane, 1 + 2 * app->dag.lanes.width, y, theme_style(&app->theme, COLOUR_YELLOW, 0),
+		pane_printf(pane, 1 + 2 * app->dag.lanes.width, y, styled(app, LOOK_GRAPH_LEFT_OUT),
 			"+%u", lanes->missing > 99 ? 99 : lanes->missing);
 	node_name(app, row->node, &name);
 	pane_clipped(pane, at->name, y, at->name_width, plain, buf_slice(&name), app->theme.ascii);
@@ -167,7 +167,7 @@ static void member_draw(const struct app *app, struct pane pane, int y, const st
 	int x = at->name + 2;
 
 	if (row->kind == ROW_MORE) {
-		pane_printf(pane, x, y, theme_style(&app->theme, COLOUR_RED, 0),
+		pane_printf(pane, x, y, styled(app, LOOK_GRAPH_MORE),
 			"and %u more failed; f unfolds", row->job);
 		return;
 	}
@@ -202,7 +202,7 @@ static void head_draw(const struct app *app, struct pane pane)
 {
 	const struct tui_graph *graph = &app->model.graph;
 	const struct tui_run *run = model_run(&app->model, graph->run);
-	struct style bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD);
+	struct style bold = styled(app, LOOK_TEXT_STRONG);
 	struct tally tally = tally_of(graph->counts);
 	uint32_t ended = tally.ok + tally.fail + tally.other;
 	uint64_t all = run && run->jobs > graph->count ? run->jobs : graph->count;
@@ -222,7 +222,7 @@ static void head_draw(const struct app *app, struct pane pane)
 	if (app->dag.failures_only)
 		pane_str(pane, x + 1, 0, bold, "failures only");
 	else if (!graph->complete)
-		pane_str(pane, x + 1, 0, theme_style(&app->theme, COLOUR_YELLOW, 0), "loading");
+		pane_str(pane, x + 1, 0, styled(app, LOOK_TEXT_WARNING), "loading");
 }
 
 static struct node_columns columns_for(const struct app *app, int width)
@@ -244,7 +244,7 @@ static struct node_columns columns_for(const struct app *app, int width)
 void dag_draw(struct app *app, struct pane pane, int64_t now_ms)
 {
 	struct dag_view *dag = &app->dag;
-	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct style dim = styled(app, LOOK_TEXT_WEAK);
 	struct pane body = pane_cut(pane, 0, 1, pane.width, pane.height - 1);
 	struct node_columns at;
 	size_t selected;

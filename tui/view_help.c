@@ -8,28 +8,20 @@
 
 void tabs_draw(struct app *app, struct pane pane)
 {
-	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
-	static const enum view views[] = {
-		[ACTION_HOME] = VIEW_HOME, [ACTION_RUNS] = VIEW_RUNS, [ACTION_DAG] = VIEW_DAG,
-		[ACTION_WORKERS] = VIEW_WORKERS,
-	};
 	int x = 0;
 
-	for (size_t i = 0; i < key_count; i++) {
-		const struct key_row *row = &key_table[i];
-		enum view view;
+	for (enum view view = VIEW_ANY + 1; view < VIEW_COUNT; view++) {
+		const struct view_row *row = view_row(view);
+		struct style style = styled(app, view == app->view ? LOOK_TAB_HERE : LOOK_TAB);
 
-		if (row->view != VIEW_ANY || row->code < '0' || row->code > '9')
-			continue;
-		view = views[row->action];
-		x = pane_printf(pane, x, 0,
-			    view == app->view ? theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE) : dim,
-			    "%s %s", row->shown, view_names[view]) +
-		    2;
+		if ((row->traits & TRAIT_COUNT_GATES) && model_gates_waiting(&app->model) > 0)
+			x = pane_printf(pane, x, 0, style, "%s %s(%" PRIu64 ")", row->shown, row->word, model_gates_waiting(&app->model)) + 2;
+		else if (row->shown[0])
+			x = pane_printf(pane, x, 0, style, "%s %s", row->shown, row->word) + 2;
+		else if (view == app->view)
+			x = pane_str(pane, x, 0, style, row->word) + 2;
 	}
-	if (app->view == VIEW_LOG)
-		pane_str(pane, x, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE), "Log");
-	pane_right(pane, pane.width - 7, 0, 7, dim, "? Help");
+	pane_right(pane, pane.width - 7, 0, 7, styled(app, LOOK_TAB), "? Help");
 }
 
 static bool applies(const struct key_row *row, enum view view)
@@ -39,8 +31,8 @@ static bool applies(const struct key_row *row, enum view view)
 
 void hints_draw(struct app *app, struct pane pane)
 {
-	struct style key = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD);
-	struct style dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct style key = styled(app, LOOK_HINT_KEY);
+	struct style dim = styled(app, LOOK_HINT_WORD);
 	int x = 0;
 
 	/* Keys of this view first, then those of all views. */
@@ -49,7 +41,7 @@ void hints_draw(struct app *app, struct pane pane)
 			const struct key_row *row = &key_table[i];
 			int room = (int)(strlen(row->shown) + strlen(row->hint)) + 1;
 
-			if (!applies(row, app->view) || row->hint[0] == '\0' ||
+			if (!applies(row, app->view) || row->hint[0] == '\0' || !view_row(app->view)->offers(app, row->action) ||
 				(row->view == VIEW_ANY) != (pass == 1) || x + room > pane.width)
 				continue;
 			x = pane_str(pane, x, 0, key, row->shown);
@@ -70,13 +62,13 @@ static int help_line(
 
 void help_draw(struct app *app, struct pane pane)
 {
-	struct style bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), plain = { 0 };
+	struct style bold = styled(app, LOOK_TEXT_STRONG), plain = { 0 };
 	struct pane body = pane_cut(pane, 2, 1, pane.width - 4, pane.height - 1);
 	int most = app->help_lines > body.height ? app->help_lines - body.height : 0;
 	char title[64];
 	int line = 0;
 
-	snprintf(title, sizeof title, "HELP: keys in %s (arrows scroll, Esc closes)", view_names[app->view]);
+	snprintf(title, sizeof title, "HELP: keys in %s (arrows scroll, Esc closes)", view_row(app->view)->word);
 	pane_clear(pane, plain);
 	pane_title(pane, 0, bold, app->theme.ascii, title);
 	app->help_top = app->help_top > most ? most : app->help_top;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Draws NEEDS YOU: workers that are lost, can't start jobs or have an unkillable process; gates that wait for people;
- * runs with failed jobs, newest first, however old.
+ * NEEDS YOU: workers that are lost, can't start jobs or have an unkillable process; gates that wait for people; runs with
+ * failed jobs, newest first, however old. Each is an object that can be selected, and leads to what it is about.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/when.h"
+#include "tui/list.h"
 #include "tui/views.h"
 
 /*
@@ -61,138 +63,252 @@ static const struct tui_job *first_failure(const struct app *app, uint64_t run, 
 	return NULL;
 }
 
-static void when_draw(struct pane pane, int x, int y, const char *what, int64_t at_ms, int64_t now_ms)
+/* ---- the objects ---- */
+
+static struct need *need_add(struct needs *needs, enum need_kind kind, uint64_t number)
+{
+	struct need *need = &needs->all[needs->rows.count];
+
+	needs->rows.at[needs->rows.count++] = need;
+	*need = (struct need){ .kind = kind, .id = (uint64_t)kind << 60 | number, .job = NEED_ANY_JOB };
+	return need;
+}
+
+static void add_failure(const struct app *app, struct needs *needs, const struct tui_run *run)
+{
+	const struct tui_letter *letter = model_letter(&app->model, run->run);
+	struct need *need = need_add(needs, NEED_FAILURE, run->run);
+	unsigned state = STATE_FAILED;
+
+	need->run = run->run;
+	need->in = run;
+	need->failed = first_failure(app, run->run, &state);
+	need->state = state;
+	if (need->failed)
+		need->job = (uint32_t)(need->failed - app->model.graph.jobs);
+	else if (letter && letter->count == run->dead && run->dead == run_needs(run))
+		need->letter = letter;
+	if (need->letter)
+		need->job = letter->index;
+}
+
+struct needs needs_list(const struct app *app)
+{
+	const struct model *model = &app->model;
+	size_t most = model->worker_count + 2 * model->run_count + model->letters.count + 1;
+	struct needs needs = { .rows = { .at = mem_array(most, sizeof *needs.rows.at) }, .all = mem_array(most, sizeof *needs.all) };
+
+	/* Workers come first: they are few and serious, and a list of failed runs could leave no room for them. */
+	for (size_t i = 0; i < model->worker_count; i++)
+		if (worker_needs(model->workers[i]))
+			need_add(&needs, NEED_WORKER, model->workers[i]->worker)->worker = model->workers[i];
+	for (size_t i = model->run_count; i-- > 0;) {
+		struct need *need;
+
+		if (!run_asks(model->runs[i]))
+			continue;
+		need = need_add(&needs, NEED_GATE, model->runs[i]->run);
+		need->run = model->runs[i]->run;
+		need->in = model->runs[i];
+		need->gate = model_gate(model, need->run);
+		need->job = need->gate ? need->gate->index : NEED_ANY_JOB;
+	}
+	for (size_t i = model->run_count; i-- > 0;)
+		if (run_needs(model->runs[i]))
+			add_failure(app, &needs, model->runs[i]);
+	for (size_t i = 0; i < model->letters.count; i++) {
+		struct need *need;
+
+		if (model_run(model, model->letters.at[i]->run))
+			continue;
+		need = need_add(&needs, NEED_FAILURE, model->letters.at[i]->run);
+		need->letter = model->letters.at[i];
+		need->run = need->letter->run;
+		need->job = need->letter->index;
+	}
+	return needs;
+}
+
+void needs_free(struct needs *needs)
+{
+	mem_free(needs->rows.at);
+	mem_free(needs->all);
+}
+
+/* ---- columns ---- */
+
+static const struct state_info *face_of(const struct need *need, const char **ret_word)
+{
+	const struct state_info *look = &state_table[STATE_FAILED];
+	const struct tui_worker *worker = need->worker;
+	uint32_t unknown;
+
+	if (need->kind == NEED_WORKER) {
+		*ret_word = worker->state == WORKER_LOST ? "LOST" : worker->state != WORKER_UP ? "GONE" :
+			    worker->refused_code > 0 ? "FAILS" : "STUCK";
+		return worker->state == WORKER_UP ? look : theme_worker(worker->state);
+	}
+	if (need->kind == NEED_GATE) {
+		look = &state_table[STATE_APPROVAL];
+	} else if (need->failed) {
+		look = &state_table[need->state];
+	} else if (need->letter) {
+		look = &state_table[need->letter->state];
+	} else {
+		unknown = need->in->counts[STATE_UNKNOWN];
+		if (unknown > 0 && unknown == tally_of(need->in->counts).fail)
+			look = &state_table[STATE_UNKNOWN];
+	}
+	*ret_word = look->word;
+	return look;
+}
+
+static void what_cell(const struct app *app, struct pane cell, const void *row)
+{
+	const char *word;
+	const struct state_info *look = face_of(row, &word);
+
+	pane_printf(cell, 0, 0, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), word);
+}
+
+static void object_cell(const struct app *app, struct pane cell, const void *row)
+{
+	const struct need *need = row;
+	struct slice job = need->gate ? need->gate->name : need->failed ? need->failed->name : need->letter ? need->letter->job : slice_str("");
+	struct slice name = need->worker ? need->worker->name : job.len > 0 ? job : need->in ? need->in->name : slice_str("");
+	int x = 0;
+
+	if (!need->worker)
+		x = pane_printf(cell, 0, 0, (struct style){ 0 }, job.len > 0 ? "%" PRIu64 "/" : "%" PRIu64 " ", need->run);
+	pane_clipped(cell, x, 0, cell.width - x, (struct style){ 0 }, name, app->theme.ascii);
+}
+
+static int when_draw(const struct app *app, struct pane pane, int x, const char *what, int64_t at_ms)
 {
 	char text[CLOCK_TEXT_SIZE];
 
-	when_format(at_ms, now_ms, text);
-	pane_printf(pane, x, y, (struct style){ 0 }, "%s %.*s", what, (int)strlen(text) - 3, text);      /* without the seconds */
+	when_format(at_ms, app->drawn_ms, text);
+	return pane_printf(pane, x, 0, (struct style){ 0 }, "%s %.*s", what, (int)strlen(text) - 3, text);    /* without the seconds */
 }
 
-/* Draw the failed job that a dead letter is about. run: its run; NULL: the run is older than those of the model. */
-static void letter_draw(const struct app *app, struct pane pane, int y, const struct tui_letter *letter,
-			const struct tui_run *run, int64_t now_ms)
+static void run_end_draw(const struct app *app, struct pane cell, int x, const struct tui_run *run)
 {
-	const struct state_info *look = &state_table[letter->state];
-	const struct tui_job job = { .outcome = (uint8_t)letter->outcome, .code = (uint32_t)letter->code };
-	struct style plain = { 0 };
-	char text[128];
-	int x;
-
-	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), look->word);
-	x = pane_printf(pane, 8, y, plain, "%" PRIu64 "/", letter->run);
-	x = pane_clipped(pane, x, y, 30 - x, plain, letter->job, app->theme.ascii);
-	x = x < 32 ? 32 : x + 2;
-	job_outcome(app, &job, letter->state, now_ms, text, sizeof text);
-	x = pane_str(pane, x, y, plain, text);
-	if (letter->count > 1)
-		x = pane_printf(pane, x, y, plain, "and %" PRIu64 " more  ", letter->count - 1);
-	if (run && !run->ended_ms)
-		pane_printf(pane, x, y, plain, "%u running", tally_of(run->counts).run);
+	if (run->ended_ms)
+		when_draw(app, cell, x, "ended", run->ended_ms);
 	else
-		when_draw(pane, x, y, run ? "ended" : "failed", run ? run->ended_ms : letter->died_ms, now_ms);
+		pane_printf(cell, x, 0, (struct style){ 0 }, "%u running", tally_of(run->counts).run);
 }
 
-static void failure_draw(
-	const struct app *app, struct pane pane, int y, const struct tui_run *run, int64_t now_ms)
+static void failure_draw(const struct app *app, struct pane cell, const struct need *need)
 {
-	const struct state_info *look = &state_table[STATE_FAILED];
-	struct style style = theme_state(&app->theme, look), plain = { 0 };
-	struct tally tally = tally_of(run->counts);
-	const struct tui_letter *letter = model_letter(&app->model, run->run);
-	const struct tui_job *job;
-	unsigned unknown = run->counts[STATE_UNKNOWN];
-	unsigned state = unknown > 0 && unknown == tally.fail ? STATE_UNKNOWN : STATE_FAILED;
+	struct style plain = { 0 };
+	struct tally tally = need->in ? tally_of(need->in->counts) : (struct tally){ 0 };
+	unsigned unknown = need->in ? need->in->counts[STATE_UNKNOWN] : 0;
 	char text[128];
-	int x;
+	int x = 0;
 
-	job = first_failure(app, run->run, &state);
-	if (!job && letter && letter->count == run->dead && run->dead == run_needs(run)) {
-		letter_draw(app, pane, y, letter, run, now_ms);
+	if (need->failed) {
+		job_outcome(app, need->failed, need->state, app->drawn_ms, text, sizeof text);
+		x = pane_str(cell, x, 0, plain, text) + 2;
+		if (tally.fail > 1)
+			pane_printf(cell, x, 0, plain, "and %u more", tally.fail - 1);
 		return;
 	}
-	look = &state_table[state];
-	pane_printf(pane, 0, y, style, "%s %s", theme_glyph(&app->theme, look), look->word);
-	x = pane_printf(pane, 8, y, plain, job ? "%" PRIu64 "/" : "%" PRIu64 " ", run->run);
-	x = pane_clipped(pane, x, y, 30 - x, plain, job ? job->name : run->name, app->theme.ascii);
-	x = x < 32 ? 32 : x + 2;
-	if (job) {
-		job_outcome(app, job, state, now_ms, text, sizeof text);
-		x = pane_str(pane, x, y, plain, text) + 2;
-		if (tally.fail > 1)
-			pane_printf(pane, x, y, plain, "and %u more", tally.fail - 1);
+	if (need->letter) {
+		const struct tui_job job = { .outcome = (uint8_t)need->letter->outcome, .code = (uint32_t)need->letter->code };
+
+		job_outcome(app, &job, need->letter->state, app->drawn_ms, text, sizeof text);
+		x = pane_str(cell, x, 0, plain, text);
+		if (need->letter->count > 1)
+			x = pane_printf(cell, x, 0, plain, "and %" PRIu64 " more  ", need->letter->count - 1);
+		if (need->in)
+			run_end_draw(app, cell, x, need->in);
+		else
+			when_draw(app, cell, x, "failed", need->letter->died_ms);
 		return;
 	}
 	if (tally.fail > unknown)
-		x = pane_printf(pane, x, y, plain, "%u of %" PRIu64 " jobs failed", tally.fail - unknown, run->jobs) + 2;
+		x = pane_printf(cell, x, 0, plain, "%u of %" PRIu64 " jobs failed", tally.fail - unknown, need->in->jobs) + 2;
 	if (unknown > 0)
-		x = pane_printf(pane, x, y, plain, "%u may have run, or not", unknown) + 2;
-	if (run->ended_ms)
-		when_draw(pane, x, y, "ended", run->ended_ms, now_ms);
-	else
-		pane_printf(pane, x, y, plain, "%u running", tally.run);
+		x = pane_printf(cell, x, 0, plain, "%u may have run, or not", unknown) + 2;
+	run_end_draw(app, cell, x, need->in);
 }
 
-static void gate_draw(const struct app *app, struct pane pane, int y, const struct tui_run *run, int64_t now_ms)
+static void gate_draw(struct pane cell, const struct need *need, int64_t now_ms)
 {
-	const struct state_info *look = &state_table[STATE_APPROVAL];
-	const struct tui_gate *gate = model_gate(&app->model, run->run);
-	unsigned count = run->counts[STATE_APPROVAL];
+	const struct tui_gate *gate = need->gate;
+	unsigned count = need->in->counts[STATE_APPROVAL];
 	struct style plain = { 0 };
 	char span[NUMBER_SIZE];
 	int x;
 
-	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), look->word);
-	x = pane_printf(pane, 8, y, plain, gate ? "%" PRIu64 "/" : "%" PRIu64 " ", run->run);
-	x = pane_clipped(pane, x, y, 30 - x, plain, gate ? gate->name : run->name, app->theme.ascii);
-	x = x < 32 ? 32 : x + 2;
 	if (!gate) {
-		pane_printf(pane, x, y, plain, "%u %s for people   d, then a r p", count, count == 1 ? "gate waits" : "gates wait");
+		pane_printf(cell, 0, 0, plain, "%u %s for people", count, count == 1 ? "gate waits" : "gates wait");
 		return;
 	}
-	x = pane_printf(pane, x, y, plain, "%" PRIu64 " of %" PRIu64 " approved  ", gate->have, gate->count);
+	x = pane_printf(cell, 0, 0, plain, "%" PRIu64 " of %" PRIu64 " approved  ", gate->have, gate->count);
 	if (gate->due_ms > 0)
-		x = pane_printf(pane, x, y, plain, "expires in %s  ", span_short(gate->due_ms - now_ms + 999, span));
+		x = pane_printf(cell, x, 0, plain, "expires in %s  ", span_short(gate->due_ms - now_ms + 999, span));
 	if (count > 1)
-		x = pane_printf(pane, x, y, plain, "and %u more  ", count - 1);
-	pane_str(pane, x, y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "d, then a r p");
+		pane_printf(cell, x, 0, plain, "and %u more", count - 1);
 }
 
-static void worker_draw(const struct app *app, struct pane pane, int y, const struct tui_worker *worker)
+static void worker_draw(const struct app *app, struct pane cell, const struct tui_worker *worker)
 {
-	const struct state_info *look = theme_worker(worker->state);
-	struct style plain = { 0 };
-	const char *word = worker->state == WORKER_LOST ? "LOST" : worker->state != WORKER_UP ? "GONE" :
-			   worker->refused_code > 0 ? "FAILS" : "STUCK";
 	const char *why = worker->refused_code <= INT32_MAX ? strerrordesc_np((int)worker->refused_code) : NULL;
+	struct style plain = { 0 };
 	char text[CLOCK_TEXT_SIZE];
-	int x;
 
-	if (worker->state == WORKER_UP)
-		look = &state_table[STATE_FAILED];
-	pane_printf(pane, 0, y, theme_state(&app->theme, look), "%s %s", theme_glyph(&app->theme, look), word);
-	x = pane_clipped(pane, 8, y, 22, plain, worker->name, app->theme.ascii);
-	x = x < 32 ? 32 : x + 2;
-	if (worker->state == WORKER_UP && worker->refused_code > 0) {
-		pane_printf(pane, x, y, plain, "can't start jobs: %s", why ? why : "it doesn't say why");
-		return;
-	}
-	if (worker->state == WORKER_UP) {
-		pane_printf(pane, x, y, plain, "%" PRIu64 " killed %s", worker->stuck,
+	if (worker->state == WORKER_UP && worker->refused_code > 0)
+		pane_printf(cell, 0, 0, plain, "can't start jobs: %s", why ? why : "it doesn't say why");
+	else if (worker->state == WORKER_UP)
+		pane_printf(cell, 0, 0, plain, "%" PRIu64 " killed %s", worker->stuck,
 			worker->stuck == 1 ? "job still has a process in its slot" : "jobs still have processes in their slots");
-		return;
-	}
-	pane_printf(pane, x, y, plain, "%s %s  %" PRIu64 " jobs %s",
-		worker->state == WORKER_LOST ? "last heard at" : "unreachable since",
-		when_format(worker->seen_ms, app->drawn_ms, text), worker->busy,
-		worker->state == WORKER_LOST ? "taken back" : "out of reach");
+	else
+		pane_printf(cell, 0, 0, plain, "%s %s  %" PRIu64 " jobs %s",
+			worker->state == WORKER_LOST ? "last heard at" : "unreachable since",
+			when_format(worker->seen_ms, app->drawn_ms, text), worker->busy,
+			worker->state == WORKER_LOST ? "taken back" : "out of reach");
 }
 
-size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms)
+static void words_cell(const struct app *app, struct pane cell, const void *row)
 {
-	const struct model *model = &app->model;
-	struct style title = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
-	size_t all = needs_count(app), shown = 0;
+	const struct need *need = row;
+
+	if (need->kind == NEED_WORKER)
+		worker_draw(app, cell, need->worker);
+	else if (need->kind == NEED_GATE)
+		gate_draw(cell, need, app->drawn_ms);
+	else
+		failure_draw(app, cell, need);
+}
+
+static const struct list_column columns[] = {
+	{ .head = "", .width = 7, .gap = 1, .draw = what_cell },
+	{ .head = "", .width = 20, .gap = 2, .draw = object_cell },
+	{ .head = "", .width = 20, .grow = 1, .draw = words_cell },
+};
+
+static uint64_t need_id(const void *row)
+{
+	return ((const struct need *)row)->id;
+}
+
+static struct slice need_name(const void *row)
+{
+	const struct need *need = row;
+
+	return need->worker ? need->worker->name : need->gate ? need->gate->name : need->letter ? need->letter->job : need->in->name;
+}
+
+const struct list_table needs_table = {
+	.columns = columns, .count = sizeof columns / sizeof columns[0], .no_heads = true, .id = need_id, .name = need_name, .none = "",
+};
+
+void needs_draw(struct app *app, struct pane pane)
+{
+	struct needs needs = needs_list(app);
+	size_t all = needs.rows.count, room = pane.height > 1 ? (size_t)pane.height - 1 : 0;
 	char text[80];
 
 	if (all == 0)
@@ -200,22 +316,8 @@ size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms
 	else if (all <= room)
 		snprintf(text, sizeof text, "NEEDS YOU (%zu)", all);
 	else
-		snprintf(text, sizeof text, "NEEDS YOU (%zu of %zu%s)", room, all, model->totals.more_failures ? " and more" : "");
-	if (all > 0)
-		title = theme_style(&app->theme, COLOUR_RED, STYLE_BOLD);
-	pane_title(pane, 0, title, app->theme.ascii, text);
-	/* Show workers first: they are few and serious, and a list of failed runs could leave no room for them. */
-	for (size_t i = 0; i < model->worker_count && shown < room; i++)
-		if (worker_needs(model->workers[i]))
-			worker_draw(app, pane, (int)++shown, model->workers[i]);
-	for (size_t i = model->run_count; i-- > 0 && shown < room;)
-		if (run_asks(model->runs[i]))
-			gate_draw(app, pane, (int)++shown, model->runs[i], now_ms);
-	for (size_t i = model->run_count; i-- > 0 && shown < room;)
-		if (run_needs(model->runs[i]))
-			failure_draw(app, pane, (int)++shown, model->runs[i], now_ms);
-	for (size_t i = 0; i < model->letters.count && shown < room; i++)
-		if (!model_run(model, model->letters.at[i]->run))
-			letter_draw(app, pane, (int)++shown, model->letters.at[i], NULL, now_ms);
-	return all;
+		snprintf(text, sizeof text, "NEEDS YOU (%zu of %zu%s)", room, all, app->model.totals.more_failures ? " and more" : "");
+	pane_title(pane, 0, styled(app, all > 0 ? LOOK_PANE_ALARM : LOOK_PANE_TITLE), app->theme.ascii, text);
+	list_draw(app, &needs_table, &app->needs, needs.rows, pane_cut(pane, 0, 1, pane.width, pane.height - 1));
+	needs_free(&needs);
 }

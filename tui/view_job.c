@@ -198,7 +198,7 @@ void job_outcome(const struct app *app, const struct tui_job *job, unsigned stat
 static void names_draw(const struct app *app, struct pane pane, int y, const char *what,
 	const uint32_t *start, const uint32_t *to, uint32_t node)
 {
-	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct style plain = { 0 }, dim = styled(app, LOOK_TEXT_WEAK);
 	struct buf text = { 0 };
 
 	for (uint32_t k = start[node]; k < start[node + 1] && text.len < 400; k++) {
@@ -213,7 +213,7 @@ static void names_draw(const struct app *app, struct pane pane, int y, const cha
 
 static void time_draw(const struct app *app, struct pane pane, int y, const char *what, int64_t at_ms)
 {
-	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct style plain = { 0 }, dim = styled(app, LOOK_TEXT_WEAK);
 	char text[CLOCK_TEXT_SIZE];
 
 	pane_str(pane, 1, y, dim, what);
@@ -223,7 +223,7 @@ static void time_draw(const struct app *app, struct pane pane, int y, const char
 /* Draw the plain settings, one per line, as many as fit. */
 static void settings_draw(const struct app *app, struct pane pane, int y, const struct rec_job_settings *settings)
 {
-	struct style plain = { 0 }, dim = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM);
+	struct style plain = { 0 }, dim = styled(app, LOOK_TEXT_WEAK);
 	struct buf text = { 0 };
 
 	for (size_t i = 0; i < setting_count && y < pane.height; i++) {
@@ -242,7 +242,7 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms)
 {
 	const struct tui_graph *graph = &app->model.graph;
 	const struct dag_row *row = dag_selected(app);
-	struct style plain = { 0 }, bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD);
+	struct style plain = { 0 }, bold = styled(app, LOOK_TEXT_STRONG);
 	const struct tui_job *job;
 	const struct state_info *look;
 	char text[160];
@@ -264,7 +264,7 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms)
 	pane_clipped(pane, x + 2, 1, pane.width - x - 2, plain, slice_str(look->fact), app->theme.ascii);
 	job_outcome(app, job, graph->states[row->job], now_ms, text, sizeof text);
 	pane_clipped(pane, 1, 2, pane.width - 1, plain, slice_str(text), app->theme.ascii);
-	pane_str(pane, 1, 4, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), "tries");
+	pane_str(pane, 1, 4, styled(app, LOOK_TEXT_WEAK), "tries");
 	x = pane_printf(pane, 10, 4, plain, "%u of %u, %u lost with a worker", job->tries - job->interrupted,
 		job->retry_max + 1, job->crashes);
 	if (job->interrupted > 0)

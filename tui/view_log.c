@@ -151,10 +151,10 @@ static int line_draw(const struct app *app, struct pane pane, int y, int margin,
 	char clock[CLOCK_TEXT_SIZE];
 
 	if (!log->no_time)
-		pane_str(pane_cut(pane, 0, y, margin - 3, 1), 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM),
+		pane_str(pane_cut(pane, 0, y, margin - 3, 1), 0, 0, styled(app, LOOK_LOG_TIME),
 			when_format(line->wall_ms, app->drawn_ms, clock));
 	if (line->place.stream == 1)
-		pane_str(pane, margin - 2, y, theme_style(&app->theme, COLOUR_RED, 0), "E");
+		pane_str(pane, margin - 2, y, styled(app, LOOK_LOG_ERROR), "E");
 	shown_text(log, line, &text);
 	for (size_t row = 0; row < rows && y < pane.height; row++, y++) {
 		struct pane body = pane_cut(pane, margin, y, pane.width - margin, 1);
@@ -166,7 +166,7 @@ static int line_draw(const struct app *app, struct pane pane, int y, int margin,
 	return y;
 }
 
-void log_page(struct app *app)
+static void log_page(struct app *app)
 {
 	const struct log_view *log = &app->log;
 	struct buf command = { 0 };
@@ -203,6 +203,39 @@ void log_copy(struct app *app)
 	buf_free(&all);
 }
 
+void log_act(struct app *app, enum action action)
+{
+	switch (action) {
+	case ACTION_TRY_BEFORE:
+	case ACTION_TRY_AFTER:
+		log_move_try(app, action == ACTION_TRY_AFTER ? 1 : -1);
+		break;
+	case ACTION_WRAP:
+		app->log.wraps = !app->log.wraps;
+		app->log.left = 0;
+		break;
+	case ACTION_TIME:
+		app->log.no_time = !app->log.no_time;
+		break;
+	case ACTION_PAGER:
+		log_page(app);
+		break;
+	default:
+		log_move(app, action);
+		break;
+	}
+}
+
+bool log_offers(const struct app *app, enum action action)
+{
+	return app->log.opened || action == ACTION_BACK;
+}
+
+void log_name(const struct app *app, struct buf *out)
+{
+	buf_addf(out, "%" PRIu64 "/%s", app->log.run, app->log.name);
+}
+
 /* How far the top of the screen is in the log. */
 static unsigned percent_of(const struct log_view *log)
 {
@@ -216,7 +249,7 @@ static unsigned percent_of(const struct log_view *log)
 static int search_draw(const struct app *app, struct pane pane, int x)
 {
 	const struct log_search *search = &app->log.search;
-	struct style bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD);
+	struct style bold = styled(app, LOOK_TEXT_STRONG);
 	bool more = log_search_wants(&app->log) || search->count == LOG_MATCHES_MAX;
 
 	if (search->len == 0)
@@ -235,7 +268,7 @@ static void head_draw(const struct app *app, struct pane pane)
 {
 	const struct log_view *log = &app->log;
 	const struct tui_job *job = log_job(app);
-	struct style bold = theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), plain = { 0 };
+	struct style bold = styled(app, LOOK_TEXT_STRONG), plain = { 0 };
 	int x = pane_printf(pane, 0, 0, bold, "LOG %" PRIu64 "/%s", log->run, log->name) + 2;
 
 	if (job && log->latest) {
@@ -259,7 +292,7 @@ static void head_draw(const struct app *app, struct pane pane)
 			window_bytes(&log->window) < LOG_KEEP_BYTES ? "" : " and more") + 2;
 	x = search_draw(app, pane, x);
 	if (log->dropped > 0)
-		pane_printf(pane, x, 0, theme_style(&app->theme, COLOUR_YELLOW, 0), "%" PRIu64 " bytes were dropped", log->dropped);
+		pane_printf(pane, x, 0, styled(app, LOOK_TEXT_WARNING), "%" PRIu64 " bytes were dropped", log->dropped);
 }
 
 static const char *nothing_yet(const struct app *app)
@@ -271,12 +304,13 @@ static const char *nothing_yet(const struct app *app)
 	return log_grows(app) ? "the job has written nothing yet" : "the job wrote nothing";
 }
 
-void log_draw(struct app *app, struct pane pane)
+void log_draw(struct app *app, struct pane pane, int64_t now_ms)
 {
 	struct log_view *log = &app->log;
 	struct pane body = pane_cut(pane, 0, 1, pane.width, pane.height - 1);
 	int margin, y = 0;
 
+	(void)now_ms;
 	if (!log->opened)
 		return;
 	log->page = body.height;
@@ -288,5 +322,5 @@ void log_draw(struct app *app, struct pane pane)
 	for (size_t i = log->top; y < body.height && i < log->window.line_count; i++)
 		y = line_draw(app, body, y, margin, i);
 	if (log->window.line_count == 0)
-		pane_str(body, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM), nothing_yet(app));
+		pane_str(body, 0, 0, styled(app, LOOK_TEXT_WEAK), nothing_yet(app));
 }

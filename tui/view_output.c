@@ -217,9 +217,9 @@ static void title_draw(const struct app *app, struct pane pane)
 		snprintf(end, sizeof(end), " Esc closes ");
 	snprintf(title, sizeof(title), ":%.*s", pane.width - (int)strlen(end) - 8, output->title);
 	pane_clear(pane, (struct style){ 0 });
-	pane_title(pane, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_BOLD), app->theme.ascii, title);
+	pane_title(pane, 0, styled(app, LOOK_TEXT_STRONG), app->theme.ascii, title);
 	pane_right(pane, pane.width - (int)strlen(end) - 2, 0, (int)strlen(end),
-		   theme_style(&app->theme, failed ? COLOUR_RED : COLOUR_DEFAULT, STYLE_BOLD), end);
+		   styled(app, failed ? LOOK_TEXT_BAD : LOOK_TEXT_STRONG), end);
 }
 
 void output_draw(struct app *app, struct pane pane)
@@ -242,11 +242,11 @@ void output_draw(struct app *app, struct pane pane)
 
 		if (row == output->count && output->running) {
 			x = pane_foreign(body, x, (int)y, (struct style){ 0 }, slice_make(output->answer, output->answer_len));
-			pane_str(body, x, (int)y, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_REVERSE), " ");
+			pane_str(body, x, (int)y, styled(app, LOOK_FIELD_CURSOR), " ");
 		}
 	}
 	if (rows == 0)
-		pane_str(body, 0, 0, theme_style(&app->theme, COLOUR_DEFAULT, STYLE_DIM),
+		pane_str(body, 0, 0, styled(app, LOOK_TEXT_WEAK),
 			 output->running ? "it has printed nothing yet" : "it printed nothing");
 	buf_free(&open);
 }

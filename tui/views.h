@@ -8,6 +8,7 @@
 #include "tui/fold.h"
 #include "tui/lane_graph.h"
 #include "tui/lanes.h"
+#include "tui/list.h"
 #include "tui/log_window.h"
 #include "tui/model.h"
 #include "tui/theme.h"
@@ -16,7 +17,8 @@
 #define LOG_MATCHES_MAX 10000
 #define OUTPUT_KEEP_LINES 10000
 #define DAG_NAME_MOST 28                 /* most cells of a name in the graph */
-#define WIDE_WIDTH 140                   /* from this width on, panes stand side by side */
+#define WIDE_WIDTH 140                   /* from this width on, panes stand side by side, */
+#define WIDER_WIDTH 220                  /* and from this one on the left one has more room */
 
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_CONFIRM, OVERLAY_FIND, OVERLAY_GATE, OVERLAY_COMMAND, OVERLAY_OUTPUT };
 enum link_state { LINK_CONNECTING, LINK_LIVE, LINK_STALE };
@@ -140,6 +142,22 @@ struct run_reason {                      /* why the selected run waits */
 	char text[200];                  /* escaped */
 };
 
+struct load_request {                    /* the question for samples of the load */
+	uint64_t id;                     /* 0: none is under way */
+	int64_t asked_ms;
+	int64_t since_ms;                /* end of the newest sample of workers that was known */
+	uint64_t turn;                   /* turn of the model when it was asked */
+	enum view view;                  /* the view for which it was asked; VIEW_ANY: not yet on this connection */
+	bool of_workers, refused;        /* refused: the master is older than the question */
+};
+
+struct decisions {                       /* what was decided about a gate */
+	uint64_t id;                     /* the question for it; 0: none is under way */
+	uint64_t gate, have;             /* the gate, and how many people had approved when it was asked */
+	char at[8][300];                 /* escaped, the newest first */
+	size_t count;
+};
+
 enum gate_field { GATE_REASON, GATE_TARGET };
 
 struct gate_dialog {                     /* a decision on a gate; the gate was fixed when the dialog opened */
@@ -158,6 +176,31 @@ struct gate_dialog {                     /* a decision on a gate; the gate was f
 	char text[2][512];
 	size_t len[2];
 };
+
+enum view_trait {
+	TRAIT_PEOPLE = 1,                /* gates and dead letters are asked for */
+	TRAIT_LOAD = 2,                  /* it shows the load of the cluster over time */
+	TRAIT_WORKER_LOAD = 4,           /* it shows the load of workers over time */
+	TRAIT_GRAPH = 8,                 /* it shows the graph of a run, which is read at once */
+	TRAIT_BESIDE = 16,               /* a wide screen has the graph or the job beside it */
+	TRAIT_RUN = 32,                  /* a run is selected in it */
+	TRAIT_COUNT_GATES = 128,         /* its tab has the number of gates that wait */
+	TRAIT_PAGES = 64,                /* its list of runs goes on beyond what was read */
+};
+
+struct app;
+
+struct view_row {                        /* what a view can do; a row of views.def */
+	const char *word, *shown;        /* its name, and the key that leads to it */
+	unsigned traits;
+	void (*draw)(struct app *app, struct pane pane, int64_t now_ms);
+	void (*act)(struct app *app, enum action action);        /* a key that this view has for itself, or that moves in it */
+	bool (*offers)(const struct app *app, enum action action);       /* does this key make sense for what is selected? */
+	bool (*find)(struct app *app, int step);         /* select the next match; false: there is none */
+	void (*name)(const struct app *app, struct buf *out);    /* append what commands call the selected object */
+};
+
+const struct view_row *view_row(enum view view);
 
 struct app {
 	struct theme theme;
@@ -179,13 +222,11 @@ struct app {
 	size_t above_count;
 	uint64_t return_run;             /* a run to which the view went back from a sub-run, and the job to select there */
 	uint32_t return_job;
-	size_t runs_top;
-	int runs_page;
+	struct list_view runs, workers, needs, gates;
+	struct decisions decisions;
+	bool on_needs;                   /* in Home, something that needs a person is selected, not a run */
+	struct { uint64_t run; uint32_t job; } log_wanted;       /* the log to open as soon as the graph of its run is here; run 0: none */
 	bool runs_failures_only;
-	uint64_t worker;
-	bool worker_chosen;
-	size_t workers_top;
-	int workers_page;
 	struct dag_view dag;
 	struct log_view log;
 	char find[128];
@@ -208,6 +249,7 @@ struct app {
 	uint64_t older_id;               /* request for a page of older runs; 0: none is under way */
 	bool runs_to_end;                /* pages are asked for until the list has the oldest run */
 	struct run_reason run_reason;
+	struct load_request load;
 	uint64_t gates_id;               /* request for the gates that wait */
 	int64_t gates_ms;                /* when they were asked for */
 	uint64_t letters_id;             /* request for a page of dead letters */
@@ -225,12 +267,34 @@ struct app {
 	int64_t drawn_ms;                /* the time that the frame which is being drawn takes for the present */
 };
 
+static inline struct style styled(const struct app *app, enum look look)
+{
+	return theme_look(&app->theme, look);
+}
+
+static inline bool view_has(const struct app *app, unsigned traits)       /* any of them */
+{
+	return (view_row(app->view)->traits & traits) != 0;
+}
+
+/* The functions of views.def. */
+#define VIEW(NAME, name, code, shown, word, traits, help) \
+	void name##_draw(struct app *app, struct pane pane, int64_t now_ms); \
+	void name##_act(struct app *app, enum action action); \
+	bool name##_offers(const struct app *app, enum action action); \
+	bool name##_find(struct app *app, int step); \
+	void name##_name(const struct app *app, struct buf *out);
+#include "tui/views.def"
+#undef VIEW
+
 /* app_send.c: requests */
 void send_subscribe_runs(struct app *app);
 void send_look(struct app *app, uint64_t run); /* subscribe to this run's jobs instead of the last run's */
 void send_older(struct app *app);         /* ask for the next page of older runs, unless one is on its way */
 void send_gates(struct app *app);
 void send_letters(struct app *app, uint64_t cursor);
+uint64_t send_query_decisions(struct app *app, uint64_t run);
+uint64_t send_query_series(struct app *app, bool workers, uint64_t cursor);
 void send_cancel(struct app *app, uint64_t run, struct slice job);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
@@ -247,7 +311,8 @@ void cancel_dialog_key(struct app *app, uint32_t key);
 void cancel_dialog_draw(struct app *app, struct pane pane);
 
 /* dialog_gate.c: decisions on gates */
-void gate_dialog_open(struct app *app, enum action action);      /* open the dialog for the selected job */
+void gate_dialog_open(struct app *app, enum action action);      /* open the dialog for the selected job of the graph */
+void gate_dialog_ask(struct app *app, enum action action, uint64_t run, struct slice job);
 void gate_dialog_take(struct app *app, const struct msg_snapshot *msg);
 /* The master has carried out the decision, which changed so many gates, or has refused it. */
 void gate_dialog_done(struct app *app, uint64_t changed);
@@ -263,38 +328,70 @@ void edit_text(char *text, size_t *len, size_t size, uint32_t key);
 void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void app_go(struct app *app, enum view view);
 
-/* view_home.c: Home and the list of runs */
-void home_draw(struct app *app, struct pane pane, int64_t now_ms);
-void runs_draw(struct app *app, struct pane pane, int64_t now_ms);
-void runs_move(struct app *app, enum action action);
-bool runs_find(struct app *app, int step);               /* select the next match; false: there is none */
+/* view_runs.c */
 void runs_took_older(struct app *app);                   /* a page of older runs has come */
 void runs_choose(struct app *app);                       /* select a run if the selected one doesn't exist */
+bool runs_is_first(const struct app *app);               /* is the selected run the first of the list, or none selected? */
+/* view_home.c */
+void home_choose(struct app *app);                       /* select something if what needed a person is gone */
 /* view_home_needs.c */
-/* Draw NEEDS YOU; return its number of rows. */
-size_t needs_draw(struct app *app, struct pane pane, size_t room, int64_t now_ms);
+enum need_kind { NEED_WORKER, NEED_GATE, NEED_FAILURE };
+
+#define NEED_ANY_JOB UINT32_MAX          /* the job isn't known: the graph of the run shows it */
+
+struct need {                            /* a row of NEEDS YOU */
+	enum need_kind kind;
+	uint64_t id, run;                /* id: the same as long as it is the same thing; run 0: of a worker */
+	uint32_t job;                    /* index of the job, or NEED_ANY_JOB */
+	const struct tui_worker *worker;         /* one of these, and the run if the model has it */
+	const struct tui_gate *gate;
+	const struct tui_job *failed;
+	const struct tui_letter *letter;
+	const struct tui_run *in;
+	unsigned state;                  /* of failed */
+};
+
+struct needs {
+	struct list_rows rows;           /* pointers to struct need */
+	struct need *all;
+};
+
+extern const struct list_table needs_table;
+
+struct needs needs_list(const struct app *app);
+void needs_free(struct needs *needs);
+void needs_draw(struct app *app, struct pane pane);
 size_t needs_count(const struct app *app);
 /* view_home_cluster.c */
+int cluster_height(int body_height);                     /* rows of the cluster pane in a Home with this height */
 void cluster_draw(struct app *app, struct pane pane);
 void events_draw(struct app *app, struct pane pane);
 
 /* view_dag.c: rows and selection; view_dag_draw.c: drawing */
 void dag_build(struct app *app, int width);
 void dag_move(struct app *app, enum action action);
-bool dag_find(struct app *app, int step);
+void dag_open_at(struct app *app, uint64_t run, uint32_t job);   /* select this job as soon as the graph is here */
 void dag_fold(struct app *app);
 /* While the screen is frozen, the graph of a run that is selected meanwhile isn't read, so it can't be shown. */
 bool dag_is_of_selected_run(const struct app *app);
 void dag_forget(struct dag_view *dag); /* forget rows, selection and unfolding, because another run is shown */
 const struct dag_row *dag_selected(const struct app *app);       /* the selected row; NULL if none is selected */
 size_t dag_selected_at(const struct app *app);
-void dag_draw(struct app *app, struct pane pane, int64_t now_ms);
 /* dag_reasons.c: why visible jobs wait */
 void reasons_ask(struct app *app, int64_t now_ms);
 int64_t reasons_wait_ms(const struct app *app, int64_t now_ms);  /* time until reasons_ask is due; INT64_MAX: it isn't */
 void reasons_take(struct app *app, const struct msg_snapshot *msg);
 const char *reason_of(const struct app *app, uint32_t job);      /* escaped; empty: none is known */
 void reasons_forget(struct map *reasons);
+/* app_load.c: samples of the load */
+void load_ask(struct app *app, int64_t now_ms);
+int64_t load_wait_ms(const struct app *app, int64_t now_ms);     /* time until load_ask is due; INT64_MAX: it isn't */
+void load_take(struct app *app, const struct msg_snapshot *msg, int64_t now_ms);
+void load_refused(struct app *app);
+void load_forget(struct app *app);                       /* there is a new connection */
+/* view_approvals.c: decisions about the selected gate */
+void decisions_ask(struct app *app);
+void decisions_take(struct app *app, const struct msg_snapshot *msg);
 /* run_reason.c */
 void run_reason_ask(struct app *app, int64_t now_ms);
 int64_t run_reason_wait_ms(const struct app *app, int64_t now_ms);
@@ -309,13 +406,11 @@ void job_draw(struct app *app, struct pane pane, int64_t now_ms);
 /* Append the name of a node, not escaped: "encode[128]", or a job's own name. */
 void node_name(const struct app *app, uint32_t node, struct buf *out);
 
-/* view_workers.c */
-void workers_draw(struct app *app, struct pane pane, int64_t now_ms);
-void workers_move(struct app *app, enum action action);
-bool workers_find(struct app *app, int step);
-
 /* log_read.c: what of the log is in memory */
 void log_open(struct app *app, uint32_t index);
+/* Open the log of a job, or of the first job that failed, when the graph of its run is here. */
+void log_open_when_known(struct app *app, uint64_t run, uint32_t job);
+void log_open_wanted(struct app *app);                   /* open it if the graph is here now */
 void log_free(struct log_view *log);
 void log_forget_requests(struct log_view *log);          /* the connection was lost: no answer will come */
 void log_take(struct app *app, const struct msg_log_data *msg);
@@ -331,16 +426,13 @@ void log_go_to(struct app *app, struct log_match match); /* show this line, if n
 void log_search_free(struct log_search *search);
 void log_search_take(struct app *app, const struct msg_log_data *msg);
 bool log_search_wants(const struct log_view *log);
-bool log_find(struct app *app, int step);
 void log_search_go(struct app *app);                     /* go to the match that was waited for, if it is known now */
 /* log_tries.c */
 void log_move_try(struct app *app, int step);            /* show the log of the try before, or of the next one */
 void log_take_tries(struct app *app, const struct msg_snapshot *msg);
 /* view_log.c */
 void log_move(struct app *app, enum action action);
-void log_page(struct app *app);                          /* open the log in the pager */
 void log_copy(struct app *app);                          /* copy the lines on the screen */
-void log_draw(struct app *app, struct pane pane);
 /* program_text.c: expand the tabs of a line that a program wrote, and escape everything but colours. */
 void program_text(struct slice raw, struct buf *out);
 /* Draw such a line; return the x behind it. */

@@ -207,11 +207,14 @@ unit_programs = \
 	tests/unit/test_store_rows \
 	tests/unit/test_store_thread \
 	tests/unit/test_store_trailer \
+	tests/unit/test_tui_approvals \
 	tests/unit/test_tui_cells \
 	tests/unit/test_tui_dialog_gate \
 	tests/unit/test_tui_field \
+	tests/unit/test_tui_home \
 	tests/unit/test_tui_input \
 	tests/unit/test_tui_lanes \
+	tests/unit/test_tui_list \
 	tests/unit/test_tui_log \
 	tests/unit/test_tui_model \
 	tests/unit/test_tui_output \
@@ -860,6 +863,9 @@ tests_unit_test_store_thread_LDADD = $(store_libs)
 tests_unit_test_store_trailer_SOURCES = tests/unit/test_store_trailer.c
 tests_unit_test_store_trailer_LDADD = $(store_libs)
 
+tests_unit_test_tui_approvals_SOURCES = tests/unit/test_tui_approvals.c
+tests_unit_test_tui_approvals_LDADD = $(tui_libs)
+
 tests_unit_test_tui_cells_SOURCES = tests/unit/test_tui_cells.c
 tests_unit_test_tui_cells_LDADD = $(tui_libs)
 
@@ -869,11 +875,17 @@ tests_unit_test_tui_dialog_gate_LDADD = $(tui_libs)
 tests_unit_test_tui_field_SOURCES = tests/unit/test_tui_field.c
 tests_unit_test_tui_field_LDADD = $(tui_libs)
 
+tests_unit_test_tui_home_SOURCES = tests/unit/test_tui_home.c
+tests_unit_test_tui_home_LDADD = $(tui_libs)
+
 tests_unit_test_tui_input_SOURCES = tests/unit/test_tui_input.c
 tests_unit_test_tui_input_LDADD = $(tui_libs)
 
 tests_unit_test_tui_lanes_SOURCES = tests/unit/test_tui_lanes.c
 tests_unit_test_tui_lanes_LDADD = $(tui_libs)
+
+tests_unit_test_tui_list_SOURCES = tests/unit/test_tui_list.c
+tests_unit_test_tui_list_LDADD = $(tui_libs)
 
 tests_unit_test_tui_log_SOURCES = tests/unit/test_tui_log.c
 tests_unit_test_tui_log_LDADD = $(tui_libs)

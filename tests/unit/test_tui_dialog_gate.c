@@ -189,7 +189,7 @@ TEST home_says_who_asks(void)
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
 	ASSERT_EQ(before + 1, needs_count(fixture.app));
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(fixture_has(&grid, "? APPR  4400 release            2 gates wait for people"));
+	ASSERT(fixture_has(&grid, "? APPR  4400 release          2 gates wait for people"));
 	/* The master's list of approvals says more. */
 	struct rec_job_row gates[] = {
 		{ .job = 7, .run = 4400, .name = slice_str("q\x1b[2Ja"), .state = STATE_APPROVAL, .gate_have = 1, .gate_count = 2,
@@ -203,7 +203,7 @@ TEST home_says_who_asks(void)
 	ASSERT(list.id != 0);
 	fixture_give(&fixture, OP_SNAPSHOT, &list, FIXTURE_NOW);
 	app_draw(fixture.app, &grid, FIXTURE_NOW);
-	ASSERT(fixture_has(&grid, "? APPR  4400/q\\x1b[2Ja          1 of 2 approved  expires in 25m  and 1 more"));
+	ASSERT(fixture_has(&grid, "? APPR  4400/q\\x1b[2Ja        1 of 2 approved  expires in 25m  and 1 more"));
 	/* Votes change without a change of the run, so the list is asked for again after a while. */
 	fixture.gates_id = 0;
 	app_tick(fixture.app, FIXTURE_NOW + 5000);

@@ -272,8 +272,8 @@ static uint32_t rate_in_all(void)
 {
 	uint32_t sum = 0;
 
-	for (size_t i = 0; i < MODEL_HISTORY; i++)
-		sum += model.rate[i];
+	for (size_t i = 0; i < MODEL_SAMPLES; i++)
+		sum += model.load.at[LOAD_SHORT][SERIES_ENDED][i];
 	return sum;
 }
 
@@ -287,7 +287,7 @@ TEST ends_count_in_one_second_however_long_nobody_looked(void)
 	ASSERT_EQ_FMT(7u, rate_in_all(), "%u");
 	model.ended = 9;
 	model_tick(&model, 1006000);
-	ASSERT_EQ_FMT(2u, model.rate[MODEL_HISTORY - 1], "%u");
+	ASSERT_EQ_FMT(2u, model.load.at[LOAD_SHORT][SERIES_ENDED][MODEL_SAMPLES - 1], "%u");
 	ASSERT_EQ_FMT(9u, rate_in_all(), "%u");
 	PASS();
 }
@@ -300,7 +300,57 @@ TEST history_goes_on_after_the_clock_was_set_back(void)
 	ASSERT_EQ_FMT(0u, rate_in_all(), "%u");
 	model.ended = 9;
 	model_tick(&model, 501000);
-	ASSERT_EQ_FMT(2u, model.rate[MODEL_HISTORY - 1], "%u");
+	ASSERT_EQ_FMT(2u, model.load.at[LOAD_SHORT][SERIES_ENDED][MODEL_SAMPLES - 1], "%u");
+	PASS();
+}
+
+static struct rec_series_row series(enum series which, uint64_t worker, int64_t step_s, int64_t until_s, uint64_t *values, size_t count)
+{
+	return (struct rec_series_row){ .series = which, .worker = worker, .step_ms = (uint64_t)step_s * 1000,
+		.until_ms = until_s * 1000, .values = { values, count } };
+}
+
+/* The master's samples take the place of the dashboard's own, and its clock needn't be the same. */
+TEST samples_of_the_master_replace_own_ones(void)
+{
+	uint64_t ends[] = { 4, 5, 6 }, longs[] = { 40, 50 };
+	struct rec_series_row rows[] = { series(SERIES_ENDED, 0, 1, 900008, ends, 3), series(SERIES_ENDED, 0, 15, 900000, longs, 2) };
+	struct msg_snapshot msg = { .series = { rows, 2 }, .series_ms = 900000000 };
+	uint32_t cells[4] = { 0 };
+
+	model_tick(&model, 1000000);
+	model.ended = 7;
+	model_tick(&model, 1001000);
+	model_apply_series(&model, &msg, 1001000);
+	ASSERT_EQ_FMT((size_t)3, load_cells(&model.load, LOAD_SHORT, SERIES_ENDED, 1, 4, cells), "%zu");
+	ASSERT(cells[0] == 4 && cells[1] == 5 && cells[2] == 6);
+	ASSERT_EQ_FMT((size_t)2, load_cells(&model.load, LOAD_LONG, SERIES_ENDED, 1, 4, cells), "%zu");
+	ASSERT(cells[0] == 40 && cells[1] == 50);
+	ASSERT_EQ_FMT((size_t)1, load_cells(&model.load, LOAD_LONG, SERIES_ENDED, 2, 4, cells), "%zu");
+	ASSERT_EQ_FMT(90u, cells[0], "%u");
+	/* Until the next answer the model goes on; a long sample ends at a quarter of a minute of the master's clock. */
+	model.ended = 9;
+	model_tick(&model, 1008000);
+	ASSERT_EQ_FMT((size_t)3, load_cells(&model.load, LOAD_LONG, SERIES_ENDED, 1, 4, cells), "%zu");
+	ASSERT_EQ_FMT(17u, cells[2], "%u");
+	PASS();
+}
+
+TEST samples_of_a_worker_go_on_where_they_ended(void)
+{
+	uint64_t first[] = { 11, 21, 31 }, more[] = { 41 };
+	struct rec_series_row row = series(SERIES_CPU, 3, 15, 900000, first, 3);
+	struct msg_snapshot msg = { .series = { &row, 1 } };
+	struct rec_worker_row worker = { .worker = 3, .name = slice_str("w03"), .state = WORKER_UP };
+	const uint8_t *cpu;
+
+	model_apply_series(&model, &msg, 1000000);       /* the worker isn't known: nothing happens */
+	model_put_worker(&model, &worker, CHANGE_QUIET, 1000000);
+	model_apply_series(&model, &msg, 1000000);
+	row = series(SERIES_CPU, 3, 15, 900030, more, 1);
+	model_apply_series(&model, &msg, 1000000);
+	cpu = model_worker(&model, 3)->load->cpu + MODEL_SAMPLES;
+	ASSERT(cpu[-1] == 41 && cpu[-2] == 0 && cpu[-3] == 31 && cpu[-5] == 11 && cpu[-6] == 0);
 	PASS();
 }
 
@@ -407,6 +457,8 @@ SUITE(tui_model)
 	RUN_TEST(cut_of_a_graph_leaves_the_pages_of_runs);
 	RUN_TEST(ends_count_in_one_second_however_long_nobody_looked);
 	RUN_TEST(history_goes_on_after_the_clock_was_set_back);
+	RUN_TEST(samples_of_the_master_replace_own_ones);
+	RUN_TEST(samples_of_a_worker_go_on_where_they_ended);
 	RUN_TEST(latest_events_are_kept_in_order);
 	RUN_TEST(text_is_cut_between_characters);
 	RUN_TEST(jobs_are_counted_by_their_states);

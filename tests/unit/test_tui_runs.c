@@ -138,7 +138,7 @@ TEST failure_of_an_old_run_needs_somebody_until_it_is_discarded(void)
 	ASSERT(shows("NEEDS YOU (2)"));
 	/* The name of the failed job is escaped. */
 	ASSERT(fixture_has(&grid, "3001/fe\\x1b[2Jtch"));
-	ASSERT(fixture_has(&grid, "4126/load               exit 1  and 1 more"));
+	ASSERT(fixture_has(&grid, "4126/load             exit 1  and 1 more"));
 	row.run = 3001;
 	delta.id = fixture.runs_id;
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);

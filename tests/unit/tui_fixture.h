@@ -31,8 +31,11 @@ struct fixture {
 	uint64_t query_id;                       /* the latest question about a job */
 	uint64_t reasons_id, reasons_first, reasons_count;       /* the latest question why jobs wait */
 	bool run_reasons;                        /* the test answers why a run waits; otherwise the fixture does */
+	uint64_t decisions_id;                   /* the latest question for the decisions of a run */
 	uint64_t gates_id;                       /* the latest question for gates */
 	uint64_t older_id, older_cursor;         /* the latest question about older runs */
+	bool has_load;                           /* the master has samples of a busy hour */
+	size_t load_asked;                       /* how often samples of the load were asked for; the fixture answers by itself */
 	size_t letters_asked;                    /* how often dead letters were asked for; the fixture answers by itself */
 	uint64_t act_id;
 	enum act_verb verb;                      /* the latest act that the dashboard requested, with its texts */
@@ -49,12 +52,13 @@ static inline void fixture_utc(void)
 
 static inline void fixture_letters(struct fixture *fixture, uint64_t id);
 static inline void fixture_nothing(struct fixture *fixture, uint64_t id);
+static inline void fixture_load(struct fixture *fixture, uint64_t id);
 
 /* Take the dashboard's requests; the ids of subscriptions are noted, so that answers can carry them. */
 static inline void fixture_collect(struct fixture *fixture)
 {
 	struct app_request request;
-	uint64_t letters_id = 0, run_id = 0;
+	uint64_t letters_id = 0, run_id = 0, load_id = 0;
 
 	while (app_take(fixture->app, &request)) {
 		if (request.want == APP_QUIT)
@@ -76,6 +80,10 @@ static inline void fixture_collect(struct fixture *fixture)
 		}
 		if (request.op == OP_QUERY && request.msg.query.what == QUERY_GATES)
 			fixture->gates_id = request.msg.query.id;
+		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_DECISIONS)
+			fixture->decisions_id = request.msg.query.id;
+		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_SERIES)
+			load_id = request.msg.query.id, fixture->load_asked++;
 		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_DEAD)
 			letters_id = request.msg.query.id;
 		else if (request.op == OP_QUERY && request.msg.query.what == QUERY_RUNS && request.msg.query.run != 0)
@@ -110,6 +118,10 @@ static inline void fixture_collect(struct fixture *fixture)
 		fixture_letters(fixture, letters_id);
 	if (run_id)
 		fixture_nothing(fixture, run_id);
+	if (load_id && fixture->has_load)
+		fixture_load(fixture, load_id);
+	else if (load_id)
+		fixture_nothing(fixture, load_id);
 }
 
 static inline void fixture_give(struct fixture *fixture, enum opcode op, const void *msg, int64_t now_ms)
@@ -133,6 +145,35 @@ static inline void fixture_nothing(struct fixture *fixture, uint64_t id)
 {
 	struct msg_snapshot msg = { .id = id, .turn = 7 };
 
+	fixture_give(fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
+}
+
+/* Samples of the load: a busy hour of the cluster, and the load of worker 1 since it connected. The master began 50 minutes ago. */
+static inline void fixture_load(struct fixture *fixture, uint64_t id)
+{
+	static uint64_t values[SERIES_CPU][2][240], cpu[40], memory[40];
+	struct rec_series_row rows[SERIES_CPU * 2 + 2];
+	struct msg_snapshot msg = { .id = id, .turn = 7, .series = { rows, SERIES_CPU * 2 + 2 }, .series_ms = FIXTURE_NOW - 3000000 };
+
+	for (uint64_t which = 0; which < SERIES_CPU; which++) {
+		for (uint64_t i = 0; i < 240; i++) {
+			values[which][0][i] = (i / 7 + which) % (9 + which);
+			values[which][1][i] = (i * i / 90 + 30 * which) % (500 + which);
+		}
+		values[which][0][239] = which == SERIES_QUEUED ? 8228 : 2;
+		rows[2 * which] = (struct rec_series_row){ .series = which, .step_ms = 1000, .until_ms = FIXTURE_NOW,
+			.values = { values[which][0], 240 } };
+		rows[2 * which + 1] = (struct rec_series_row){ .series = which, .step_ms = 15000, .until_ms = FIXTURE_NOW,
+			.values = { values[which][1] + 40, 200 } };
+	}
+	for (uint64_t i = 0; i < 40; i++) {
+		cpu[i] = i < 3 ? 0 : 1 + i * 37 % 101;
+		memory[i] = i < 3 ? 0 : 30 + i;
+	}
+	rows[SERIES_CPU * 2] = (struct rec_series_row){ .series = SERIES_CPU, .worker = 1, .step_ms = 15000, .until_ms = FIXTURE_NOW,
+		.values = { cpu, 40 } };
+	rows[SERIES_CPU * 2 + 1] = (struct rec_series_row){ .series = SERIES_MEMORY, .worker = 1, .step_ms = 15000,
+		.until_ms = FIXTURE_NOW, .values = { memory, 40 } };
 	fixture_give(fixture, OP_SNAPSHOT, &msg, FIXTURE_NOW);
 }
 
@@ -352,6 +393,7 @@ static inline void fixture_fill(
 	struct app_options options = { .ascii = ascii, .mono = mono, .view = view, .run = FIXTURE_RUN };
 
 	fixture_open(fixture, &options, width, height);
+	fixture->has_load = true;
 	fixture_runs(fixture);
 	app_tick(fixture->app, FIXTURE_NOW);
 	fixture_collect(fixture);

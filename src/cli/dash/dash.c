@@ -62,7 +62,8 @@ static enum err parse_view(const char *text, enum view *ret_view, struct error *
 	static const struct {
 		const char *word;
 		enum view view;
-	} views[] = {{"home", VIEW_HOME}, {"runs", VIEW_RUNS}, {"dag", VIEW_DAG}, {"workers", VIEW_WORKERS}};
+	} views[] = {{"home", VIEW_HOME}, {"runs", VIEW_RUNS}, {"dag", VIEW_DAG}, {"workers", VIEW_WORKERS},
+		   {"approvals", VIEW_APPROVALS}};
 
 	*ret_view = VIEW_HOME;
 	if (!text)
@@ -73,7 +74,7 @@ static enum err parse_view(const char *text, enum view *ret_view, struct error *
 			return ERR_NONE;
 		}
 	}
-	return error_set(error, ERR_USAGE, "there is no view '%s'; choose home, runs, dag or workers", text);
+	return error_set(error, ERR_USAGE, "there is no view '%s'; choose home, runs, dag, workers or approvals", text);
 }
 
 static void lost(struct dash *dash, const struct error *error)
