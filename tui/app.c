@@ -199,7 +199,7 @@ static void take_error(struct app *app, const struct msg_error *msg, int64_t now
 	app_notice(app, true, next[0] ? "%s; try: %s" : "%s", text, next);
 }
 
-/* Add up the answers to an act: a group is cancelled job by job, with an answer for each. */
+/* Take an answer to an act: what is done to a group is done job by job, with an answer for each. */
 static void take_ok(struct app *app, const struct msg_ok *msg)
 {
 	if (msg->id != 0 && msg->id == app->gate.sent) {
@@ -208,8 +208,7 @@ static void take_ok(struct app *app, const struct msg_ok *msg)
 	}
 	if (app->act_id == 0 || msg->id < app->act_first || msg->id > app->act_id)
 		return;
-	app->act_sum += msg->count;
-	app_notice(app, false, "done: %" PRIu64 " %s %s", app->act_sum, app->act_sum == 1 ? "job" : "jobs", app->act_word);
+	act_dialog_done(app, msg->count);
 }
 
 /* Take an answer to a question; false: it is of a subscription. While frozen, pages of runs and letters are dropped. */

@@ -31,6 +31,7 @@ struct app_request {
 		struct msg_subscribe subscribe;
 		struct msg_unsubscribe unsubscribe;
 		struct msg_act act;
+		struct msg_set set;
 		struct msg_log_read log_read;
 		struct msg_query query;
 	} msg;

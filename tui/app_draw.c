@@ -168,7 +168,7 @@ void app_draw(struct app *app, struct grid *grid, int64_t now_ms)
 	summary_draw(app, pane_cut(pane, 0, pane.height - 2, pane.width, 1));
 	hints_draw(app, pane_cut(pane, 0, pane.height - 1, pane.width, 1));
 	if (app->overlay == OVERLAY_CONFIRM)
-		cancel_dialog_draw(app, pane);
+		act_dialog_draw(app, pane);
 	if (app->overlay == OVERLAY_GATE)
 		gate_dialog_draw(app, pane);
 	if (app->link == LINK_STALE) {

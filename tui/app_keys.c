@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Turns keys into changes. An open overlay gets keys first; then keys.def says what a key does in this view.
- * Destructive acts ask first (dialog_cancel.c, dialog_gate.c).
+ * Destructive acts ask first (dialog_act.c, dialog_gate.c).
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -184,6 +184,30 @@ static void copy_selected(struct app *app)
 	buf_free(&name);
 }
 
+/* Run a command about what is selected, whose output a pane shows. */
+static void run_about_selected(struct app *app, const char *command)
+{
+	const struct view_row *view = view_row(app->view);
+	struct buf name = { 0 }, text = { 0 };
+	char plain[200];
+
+	view->name(app, &name);
+	model_plain(buf_slice(&name), plain, sizeof plain);
+	/* The name becomes a quoted word of a command. No run, job or worker that a master accepts has such a name. */
+	if (name.len == 0)
+		app_notice(app, false, "nothing is selected");
+	else if (strpbrk(plain, "'\\") != NULL)
+		app_notice(app, true, "the name of what is selected can't be typed");
+	else if (view->traits & TRAIT_WORKER_LOAD)
+		buf_addf(&text, "worker show '%s'", plain);
+	else
+		buf_addf(&text, "%s '%s'", command, plain);
+	if (text.len > 0)
+		send_text(app, APP_COMMAND, buf_slice(&text));
+	buf_free(&name);
+	buf_free(&text);
+}
+
 static void act(struct app *app, enum action action, int64_t now_ms)
 {
 	/* The rows of the graph may have changed since the last picture. */
@@ -215,7 +239,19 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		freeze(app, now_ms);
 		break;
 	case ACTION_CANCEL:
-		cancel_dialog_open(app);
+	case ACTION_RETRY:
+	case ACTION_HOLD:
+	case ACTION_DISCARD:
+	case ACTION_CORDON:
+	case ACTION_DRAIN:
+		act_dialog_open(app, action);
+		break;
+	case ACTION_WHY:
+	case ACTION_INFO:
+		run_about_selected(app, action == ACTION_WHY ? "explain" : "show");
+		break;
+	case ACTION_UNDO:
+		send_text(app, APP_COMMAND, slice_str("undo"));
 		break;
 	case ACTION_HELP:
 		app->overlay = OVERLAY_HELP;
@@ -263,7 +299,7 @@ void app_key(struct app *app, uint32_t key, int64_t now_ms)
 	else if (app->overlay == OVERLAY_COMMAND)
 		command_key(app, key);
 	else if (app->overlay == OVERLAY_CONFIRM)
-		cancel_dialog_key(app, key);
+		act_dialog_key(app, key);
 	else if (app->overlay == OVERLAY_GATE)
 		gate_dialog_key(app, key);
 	else if (app->overlay == OVERLAY_OUTPUT)

@@ -146,11 +146,14 @@ void send_gates(struct app *app)
 	app->gates_id = send_query(app, QUERY_GATES, 0);
 }
 
-void send_cancel(struct app *app, uint64_t run, struct slice job)
+void send_set_worker(struct app *app, enum set_verb verb, struct slice name)
 {
-	const struct msg_act act = { .verb = ACT_CANCEL, .run = run, .job = job };
+	struct app_request *request = add(app, APP_SEND);
 
-	send_act(app, &act);
+	app->act_id = app->next_id++;
+	request->op = OP_SET;
+	request->msg.set = (struct msg_set){ .id = app->act_id, .kind = OBJECT_WORKER, .verb = verb,
+		.name = arena_copy(&app->request_text, name) };
 }
 
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job)

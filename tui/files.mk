@@ -11,7 +11,7 @@ tui_sources = \
 	tui/cells.c \
 	tui/cells.h \
 	tui/dag_reasons.c \
-	tui/dialog_cancel.c \
+	tui/dialog_act.c \
 	tui/dialog_gate.c \
 	tui/fold.c \
 	tui/fold.h \
@@ -65,6 +65,7 @@ tui_sources = \
 
 tui_other = \
 	tui/README.md \
+	tui/acts.def \
 	tui/keys.def \
 	tui/looks.def \
 	tui/views.def

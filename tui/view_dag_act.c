@@ -77,10 +77,12 @@ bool dag_offers(const struct app *app, enum action action)
 
 	if (action == ACTION_APPROVE || action == ACTION_REJECT || action == ACTION_PUSHBACK)
 		return row && state == STATE_APPROVAL;
-	/* Of a group some jobs may still be live. */
-	if (action != ACTION_CANCEL || !row || (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded))
+	/* Of a group some jobs may be live, and others may have failed. */
+	if (!row || (row->kind == ROW_NODE && app->dag.fold.nodes[row->node].folded))
 		return true;
-	return !state_terminal((enum job_state)state);
+	if (action == ACTION_RETRY)
+		return state_needs_eyes(state);
+	return action != ACTION_CANCEL || !state_terminal((enum job_state)state);
 }
 
 void dag_name(const struct app *app, struct buf *out)

@@ -168,7 +168,16 @@ bool home_offers(const struct app *app, enum action action)
 		return of_need && need.kind == NEED_FAILURE;
 	if (action == ACTION_FAILURES)
 		return !of_need;
-	return action != ACTION_CANCEL || !of_need || need.kind != NEED_WORKER;
+	if (of_need && need.kind == NEED_WORKER)
+		return action != ACTION_CANCEL && action != ACTION_RETRY;
+	return runs_offers(app, action);
+}
+
+bool home_is_on_worker(const struct app *app)
+{
+	struct need need;
+
+	return selected_need(app, &need) && need.kind == NEED_WORKER;
 }
 
 bool home_find(struct app *app, int step)

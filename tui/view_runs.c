@@ -246,9 +246,9 @@ bool runs_is_first(const struct app *app)
 
 bool runs_offers(const struct app *app, enum action action)
 {
-	const struct tui_run *run = model_run(&app->model, app->run);
-
-	return action != ACTION_CANCEL || !run || !run_state_terminal(run->state);
+	if (action == ACTION_BACK)
+		return app->back_count > 0 || app->runs_failures_only || app->find_len > 0;
+	return act_makes_sense(app, action);
 }
 
 void runs_name(const struct app *app, struct buf *out)

@@ -164,11 +164,17 @@ void workers_act(struct app *app, enum action action)
 	list_move(&workers_table, &app->workers, list_workers(app), action);
 }
 
+const struct tui_worker *workers_selected(const struct app *app)
+{
+	const struct list_rows rows = list_workers(app);
+	size_t at = list_selected(&workers_table, &app->workers, rows);
+
+	return at < rows.count ? rows.at[at] : NULL;
+}
+
 bool workers_offers(const struct app *app, enum action action)
 {
-	(void)app;
-	(void)action;
-	return true;
+	return act_makes_sense(app, action);
 }
 
 bool workers_find(struct app *app, int step)
@@ -178,11 +184,10 @@ bool workers_find(struct app *app, int step)
 
 void workers_name(const struct app *app, struct buf *out)
 {
-	const struct list_rows rows = list_workers(app);
-	size_t at = list_selected(&workers_table, &app->workers, rows);
+	const struct tui_worker *worker = workers_selected(app);
 
-	if (at < rows.count)
-		buf_add_slice(out, worker_name(rows.at[at]));
+	if (worker)
+		buf_add_slice(out, worker->name);
 }
 
 void workers_draw(struct app *app, struct pane pane, int64_t now_ms)

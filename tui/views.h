@@ -126,11 +126,20 @@ struct output_view {                     /* the pane with what a command prints 
 	int left, page;
 };
 
+struct act_row {                         /* a row of acts.def */
+	enum action action;
+	bool of_worker;
+	unsigned verb;                   /* enum act_verb, or of a worker enum set_verb */
+	uint64_t of_run, of_job;         /* value of ACT for a whole run, and for a job */
+	const char *title, *word, *one, *more, *done, *after;
+};
+
 struct view_target {                          /* the target of a confirmation, fixed when the question appeared */
 	uint64_t run;
 	struct slice *jobs;              /* names of the jobs; none: the whole run */
 	size_t count;
-	uint64_t live;
+	struct slice worker;             /* name of the worker, if it is one */
+	const struct act_row *act;
 	char title[200];                 /* escaped */
 	char examples[400];
 	struct arena arena;
@@ -256,7 +265,7 @@ struct app {
 	int64_t letters_ms;              /* when they may be asked for again */
 	/* Requests of the last confirmed act: first and last id, and the number of jobs changed so far. */
 	uint64_t act_first, act_id, act_sum;
-	const char *act_word;                    /* what was done to the jobs, such as "cancelled" */
+	const struct act_row *act_row;
 	uint64_t look_run;               /* run whose jobs will be shown if it stays selected a little longer */
 	int64_t look_ms;
 	struct app_request *requests;
@@ -295,7 +304,7 @@ void send_gates(struct app *app);
 void send_letters(struct app *app, uint64_t cursor);
 uint64_t send_query_decisions(struct app *app, uint64_t run);
 uint64_t send_query_series(struct app *app, bool workers, uint64_t cursor);
-void send_cancel(struct app *app, uint64_t run, struct slice job);
+void send_set_worker(struct app *app, enum set_verb verb, struct slice name);
 void send_act(struct app *app, const struct msg_act *act);       /* texts are copied */
 uint64_t send_query_job(struct app *app, uint64_t run, struct slice job);        /* returns the request's id */
 uint64_t send_query_run(struct app *app, uint64_t run);  /* ask why a run waits */
@@ -305,10 +314,12 @@ void send_log_read(struct app *app, uint64_t offset, uint64_t back);
 void send_want(struct app *app, enum app_want want);
 void send_text(struct app *app, enum app_want want, struct slice text);
 
-/* dialog_cancel.c: the question before a cancel */
-void cancel_dialog_open(struct app *app);
-void cancel_dialog_key(struct app *app, uint32_t key);
-void cancel_dialog_draw(struct app *app, struct pane pane);
+/* dialog_act.c: the question before an act of acts.def */
+void act_dialog_open(struct app *app, enum action action);
+bool act_makes_sense(const struct app *app, enum action action);         /* of the selected run or worker */
+void act_dialog_key(struct app *app, uint32_t key);
+void act_dialog_done(struct app *app, uint64_t changed);         /* the master has done it, or a part of it */
+void act_dialog_draw(struct app *app, struct pane pane);
 
 /* dialog_gate.c: decisions on gates */
 void gate_dialog_open(struct app *app, enum action action);      /* open the dialog for the selected job of the graph */
@@ -333,6 +344,7 @@ void runs_took_older(struct app *app);                   /* a page of older runs
 void runs_choose(struct app *app);                       /* select a run if the selected one doesn't exist */
 bool runs_is_first(const struct app *app);               /* is the selected run the first of the list, or none selected? */
 /* view_home.c */
+bool home_is_on_worker(const struct app *app);           /* is a worker selected in NEEDS YOU? */
 void home_choose(struct app *app);                       /* select something if what needed a person is gone */
 /* view_home_needs.c */
 enum need_kind { NEED_WORKER, NEED_GATE, NEED_FAILURE };
@@ -377,6 +389,8 @@ bool dag_is_of_selected_run(const struct app *app);
 void dag_forget(struct dag_view *dag); /* forget rows, selection and unfolding, because another run is shown */
 const struct dag_row *dag_selected(const struct app *app);       /* the selected row; NULL if none is selected */
 size_t dag_selected_at(const struct app *app);
+/* view_workers.c */
+const struct tui_worker *workers_selected(const struct app *app);        /* NULL: there is none */
 /* dag_reasons.c: why visible jobs wait */
 void reasons_ask(struct app *app, int64_t now_ms);
 int64_t reasons_wait_ms(const struct app *app, int64_t now_ms);  /* time until reasons_ask is due; INT64_MAX: it isn't */

@@ -54,7 +54,7 @@ keys 1
 until_true 10 sees NEEDS
 keys k
 keys c
-ok 'cancel asks' until_true 10 sees "Cancel run $second slow: 1 jobs"
+ok 'cancel asks' until_true 10 sees "Cancel run $second slow: 1 job that"
 keys Enter
 ok 'and the default is no' until_true 10 sees 'nothing was cancelled'
 is 'nothing happened' "$(job_state "$second" slow)" running

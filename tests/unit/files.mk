@@ -207,6 +207,7 @@ unit_programs = \
 	tests/unit/test_store_rows \
 	tests/unit/test_store_thread \
 	tests/unit/test_store_trailer \
+	tests/unit/test_tui_acts \
 	tests/unit/test_tui_approvals \
 	tests/unit/test_tui_cells \
 	tests/unit/test_tui_dialog_gate \
@@ -862,6 +863,9 @@ tests_unit_test_store_thread_LDADD = $(store_libs)
 
 tests_unit_test_store_trailer_SOURCES = tests/unit/test_store_trailer.c
 tests_unit_test_store_trailer_LDADD = $(store_libs)
+
+tests_unit_test_tui_acts_SOURCES = tests/unit/test_tui_acts.c
+tests_unit_test_tui_acts_LDADD = $(tui_libs)
 
 tests_unit_test_tui_approvals_SOURCES = tests/unit/test_tui_approvals.c
 tests_unit_test_tui_approvals_LDADD = $(tui_libs)

@@ -233,7 +233,7 @@ TEST worker_that_gets_no_jobs_says_why(void)
 	ASSERT(shows("pool drains"));
 	row.pool_state = POOL_ACTIVE;
 	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
-	ASSERT_FALSE(shows("drain") || shows("cordon"));
+	ASSERT_FALSE(shows("draining") || shows("cordoned"));
 	PASS();
 }
 

@@ -38,9 +38,12 @@ struct fixture {
 	size_t load_asked;                       /* how often samples of the load were asked for; the fixture answers by itself */
 	size_t letters_asked;                    /* how often dead letters were asked for; the fixture answers by itself */
 	uint64_t act_id;
+	enum set_verb set_verb;                  /* the latest change of a worker that it requested */
+	char set_name[64];
+	uint64_t act_value;
 	enum act_verb verb;                      /* the latest act that the dashboard requested, with its texts */
 	char act_text[64], act_target[64], act_digest[16];
-	char copied[4096];                       /* what was copied last, or the command for the pager */
+	char copied[4096];                       /* what was copied last, the command for the pager, or one that was run */
 	bool quit;
 };
 
@@ -63,7 +66,7 @@ static inline void fixture_collect(struct fixture *fixture)
 	while (app_take(fixture->app, &request)) {
 		if (request.want == APP_QUIT)
 			fixture->quit = true;
-		if (request.want == APP_COPY || request.want == APP_PAGER)
+		if (request.want == APP_COPY || request.want == APP_PAGER || request.want == APP_COMMAND)
 			snprintf(fixture->copied, sizeof fixture->copied, "%.*s", (int)request.text.len, (const char *)request.text.data);
 		if (request.want != APP_SEND)
 			continue;
@@ -97,11 +100,17 @@ static inline void fixture_collect(struct fixture *fixture)
 			fixture->reasons_count = request.msg.query.limit;
 		} else if (request.op == OP_QUERY)
 			fixture->query_id = request.msg.query.id;
+		if (request.op == OP_SET) {
+			fixture->act_id = request.msg.set.id;
+			fixture->set_verb = (enum set_verb)request.msg.set.verb;
+			snprintf(fixture->set_name, 64, "%.*s", (int)request.msg.set.name.len, (const char *)request.msg.set.name.data);
+		}
 		if (request.op == OP_ACT) {
 			const struct msg_act *act = &request.msg.act;
 
 			fixture->act_id = act->id;
 			fixture->verb = act->verb;
+			fixture->act_value = act->value;
 			snprintf(fixture->act_text, 64, "%.*s", (int)act->text.len, (const char *)act->text.data);
 			snprintf(fixture->act_target, 64, "%.*s", (int)act->target.len, (const char *)act->target.data);
 			snprintf(fixture->act_digest, 16, "%.*s", (int)act->digest.len, (const char *)act->digest.data);
