@@ -151,7 +151,8 @@ void list_draw(const struct app *app, const struct list_table *table, struct lis
 	if (heads)
 		heads_draw(app, table, &layout, pane);
 	view->page = (int)page;
-	view->top = scroll_to(view->top, selected < rows.count ? selected : 0, page, rows.count);
+	/* A list without the keys stays where it is. */
+	view->top = scroll_to(view->top, view->away ? view->top : selected < rows.count ? selected : 0, page, rows.count);
 	for (size_t y = 0; y < page && view->top + y < rows.count; y++) {
 		struct pane line = pane_cut(pane, 0, (int)y + heads, pane.width, 1);
 

@@ -162,7 +162,7 @@ void model_apply_series(struct model *model, const struct msg_snapshot *msg, int
 size_t load_cells(const struct load *load, size_t step, enum series which, size_t per, size_t count, uint32_t *out)
 {
 	const uint32_t *at = load->at[step][which];
-	size_t known = load->known[step] / per;
+	size_t known = (load->known[step] + per - 1) / per;      /* the oldest one may be known in part */
 
 	known = known < count ? known : count;
 	for (size_t i = 0; i < known; i++) {

@@ -139,7 +139,10 @@ TEST selected_row_is_on_the_page(void)
 	for (int i = 0; i < 4; i++)
 		list_move(&table, &view, all(), ACTION_DOWN);
 	ASSERT_STR_EQ("  ID  NAME\n  14  bear\n> 15  emu\n", picture(16, 3));
+	/* A list without the keys marks no row, and stays where it is. */
 	view.away = true;
+	ASSERT_STR_EQ("  ID  NAME\n  14  bear\n  15  emu\n", picture(16, 3));
+	view.id = 11;
 	ASSERT_STR_EQ("  ID  NAME\n  14  bear\n  15  emu\n", picture(16, 3));
 	PASS();
 }

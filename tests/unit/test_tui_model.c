@@ -326,6 +326,8 @@ TEST samples_of_the_master_replace_own_ones(void)
 	ASSERT(cells[0] == 4 && cells[1] == 5 && cells[2] == 6);
 	ASSERT_EQ_FMT((size_t)2, load_cells(&model.load, LOAD_LONG, SERIES_ENDED, 1, 4, cells), "%zu");
 	ASSERT(cells[0] == 40 && cells[1] == 50);
+	ASSERT_EQ_FMT((size_t)1, load_cells(&model.load, LOAD_SHORT, SERIES_ENDED, 5, 4, cells), "%zu");
+	ASSERT_EQ_FMT(15u, cells[0], "%u");
 	ASSERT_EQ_FMT((size_t)1, load_cells(&model.load, LOAD_LONG, SERIES_ENDED, 2, 4, cells), "%zu");
 	ASSERT_EQ_FMT(90u, cells[0], "%u");
 	/* Until the next answer the model goes on; a long sample ends at a quarter of a minute of the master's clock. */
