@@ -5,20 +5,10 @@
  */
 #include "tui/views.h"
 
-/* The selected thing that needs a person. False: a run is selected. */
+/* The selected thing that needs a person. False: a run is selected, or it needs nobody any more. */
 static bool selected_need(const struct app *app, struct need *ret_need)
 {
-	struct needs needs;
-	size_t at;
-
-	if (!app->on_needs)
-		return false;
-	needs = needs_list(app);
-	at = list_selected(&needs_table, &app->needs, needs.rows);
-	if (at < needs.rows.count)
-		*ret_need = needs.all[at];
-	needs_free(&needs);
-	return at < needs.rows.count;
+	return app->on_needs && need_find(app, app->needs.id, ret_need);
 }
 
 /* The run of the selected thing is also the selected run, for the pane beside it and for other views. */
@@ -33,12 +23,16 @@ static void follow_need(struct app *app)
 void home_choose(struct app *app)
 {
 	struct need need;
+	struct needs needs;
 
 	/* What was selected is dealt with: go on with the first of the others, or with the runs. */
 	if (!app->on_needs || selected_need(app, &need))
 		return;
-	app->needs.chosen = false;
-	app->on_needs = needs_count(app) > 0;
+	needs = needs_list(app);
+	app->on_needs = needs.rows.count > 0;
+	if (app->on_needs)
+		list_select(&needs_table, &app->needs, needs.rows.at[0]);
+	needs_free(&needs);
 	follow_need(app);
 }
 

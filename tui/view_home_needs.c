@@ -65,19 +65,35 @@ static const struct tui_job *first_failure(const struct app *app, uint64_t run, 
 
 /* ---- the objects ---- */
 
+static uint64_t need_number(enum need_kind kind, uint64_t number)
+{
+	return (uint64_t)kind << 60 | number;
+}
+
 static struct need *need_add(struct needs *needs, enum need_kind kind, uint64_t number)
 {
-	struct need *need = &needs->all[needs->rows.count];
+	struct need *need;
 
-	needs->rows.at[needs->rows.count++] = need;
-	*need = (struct need){ .kind = kind, .id = (uint64_t)kind << 60 | number, .job = NEED_ANY_JOB };
+	if (needs->rows.count == needs->cap) {
+		needs->cap = needs->cap ? needs->cap * 2 : 16;
+		needs->all = mem_resize(needs->all, needs->cap, sizeof *needs->all);
+	}
+	need = &needs->all[needs->rows.count++];
+	*need = (struct need){ .kind = kind, .id = need_number(kind, number), .job = NEED_ANY_JOB };
 	return need;
 }
 
-static void add_failure(const struct app *app, struct needs *needs, const struct tui_run *run)
+static void fill_gate(const struct app *app, struct need *need, const struct tui_run *run)
+{
+	need->run = run->run;
+	need->in = run;
+	need->gate = model_gate(&app->model, run->run);
+	need->job = need->gate ? need->gate->index : NEED_ANY_JOB;
+}
+
+static void fill_failure(const struct app *app, struct need *need, const struct tui_run *run)
 {
 	const struct tui_letter *letter = model_letter(&app->model, run->run);
-	struct need *need = need_add(needs, NEED_FAILURE, run->run);
 	unsigned state = STATE_FAILED;
 
 	need->run = run->run;
@@ -92,41 +108,57 @@ static void add_failure(const struct app *app, struct needs *needs, const struct
 		need->job = letter->index;
 }
 
+static void fill_letter(struct need *need, const struct tui_letter *letter)
+{
+	need->letter = letter;
+	need->run = letter->run;
+	need->job = letter->index;
+}
+
 struct needs needs_list(const struct app *app)
 {
 	const struct model *model = &app->model;
-	size_t most = model->worker_count + 2 * model->run_count + model->letters.count + 1;
-	struct needs needs = { .rows = { .at = mem_array(most, sizeof *needs.rows.at) }, .all = mem_array(most, sizeof *needs.all) };
+	struct needs needs = { 0 };
 
 	/* Workers come first: they are few and serious, and a list of failed runs could leave no room for them. */
 	for (size_t i = 0; i < model->worker_count; i++)
 		if (worker_needs(model->workers[i]))
 			need_add(&needs, NEED_WORKER, model->workers[i]->worker)->worker = model->workers[i];
-	for (size_t i = model->run_count; i-- > 0;) {
-		struct need *need;
-
-		if (!run_asks(model->runs[i]))
-			continue;
-		need = need_add(&needs, NEED_GATE, model->runs[i]->run);
-		need->run = model->runs[i]->run;
-		need->in = model->runs[i];
-		need->gate = model_gate(model, need->run);
-		need->job = need->gate ? need->gate->index : NEED_ANY_JOB;
-	}
+	for (size_t i = model->run_count; i-- > 0;)
+		if (run_asks(model->runs[i]))
+			fill_gate(app, need_add(&needs, NEED_GATE, model->runs[i]->run), model->runs[i]);
 	for (size_t i = model->run_count; i-- > 0;)
 		if (run_needs(model->runs[i]))
-			add_failure(app, &needs, model->runs[i]);
-	for (size_t i = 0; i < model->letters.count; i++) {
-		struct need *need;
-
-		if (model_run(model, model->letters.at[i]->run))
-			continue;
-		need = need_add(&needs, NEED_FAILURE, model->letters.at[i]->run);
-		need->letter = model->letters.at[i];
-		need->run = need->letter->run;
-		need->job = need->letter->index;
-	}
+			fill_failure(app, need_add(&needs, NEED_FAILURE, model->runs[i]->run), model->runs[i]);
+	for (size_t i = 0; i < model->letters.count; i++)
+		if (!model_run(model, model->letters.at[i]->run))
+			fill_letter(need_add(&needs, NEED_FAILURE, model->letters.at[i]->run), model->letters.at[i]);
+	needs.rows.at = mem_array(needs.rows.count + 1, sizeof *needs.rows.at);
+	for (size_t i = 0; i < needs.rows.count; i++)
+		needs.rows.at[i] = &needs.all[i];
 	return needs;
+}
+
+bool need_find(const struct app *app, uint64_t id, struct need *ret_need)
+{
+	enum need_kind kind = (enum need_kind)(id >> 60);
+	uint64_t number = id & ((UINT64_C(1) << 60) - 1);
+	const struct tui_run *run = kind == NEED_WORKER ? NULL : model_run(&app->model, number);
+	const struct tui_letter *letter = kind == NEED_FAILURE ? model_letter(&app->model, number) : NULL;
+	struct tui_worker *worker = kind == NEED_WORKER ? model_worker(&app->model, number) : NULL;
+
+	*ret_need = (struct need){ .kind = kind, .id = id, .job = NEED_ANY_JOB };
+	if (worker && worker_needs(worker))
+		ret_need->worker = worker;
+	else if (kind == NEED_GATE && run && run_asks(run))
+		fill_gate(app, ret_need, run);
+	else if (kind == NEED_FAILURE && run && run_needs(run))
+		fill_failure(app, ret_need, run);
+	else if (!run && letter)
+		fill_letter(ret_need, letter);
+	else
+		return false;
+	return true;
 }
 
 void needs_free(struct needs *needs)

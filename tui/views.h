@@ -366,12 +366,14 @@ struct need {                            /* a row of NEEDS YOU */
 struct needs {
 	struct list_rows rows;           /* pointers to struct need */
 	struct need *all;
+	size_t cap;
 };
 
 extern const struct list_table needs_table;
 
 struct needs needs_list(const struct app *app);
 void needs_free(struct needs *needs);
+bool need_find(const struct app *app, uint64_t id, struct need *ret_need);      /* false: it needs nobody any more */
 void needs_draw(struct app *app, struct pane pane);
 size_t needs_count(const struct app *app);
 /* view_home_cluster.c */
