@@ -43,6 +43,8 @@ void app_free(struct app *app)
 	arena_free(&app->decode);
 	arena_free(&app->request_text);
 	arena_free(&app->target.arena);
+	line_history_free(&app->finds);
+	line_history_free(&app->commands);
 	mem_free(app->requests);
 	mem_free(app);
 }
@@ -441,5 +443,5 @@ bool text_has(struct slice text, struct slice part)
 
 bool name_matches(const struct app *app, struct slice name)
 {
-	return text_has(name, slice_make(app->find, app->find_len));
+	return text_has(name, line_text(&app->find));
 }

@@ -81,14 +81,9 @@ static void summary_draw(const struct app *app, struct pane pane)
 
 	if (app->overlay == OVERLAY_FIND || app->overlay == OVERLAY_COMMAND) {
 		bool find = app->overlay == OVERLAY_FIND;
-		struct slice typed = find ? slice_make(app->find, app->find_len) : slice_make(app->command, app->command_len);
 
-		/* If the line is too long, its end is shown. */
-		while (typed.len > 0 && (int)typed.len > pane.width - 2)
-			typed = slice_make(typed.data + 1, typed.len - 1);
 		x = pane_str(pane, 0, 0, styled(app, LOOK_FIELD_LABEL), find ? "/" : ":");
-		x = pane_foreign(pane, x, 0, plain, typed);
-		pane_str(pane, x, 0, styled(app, LOOK_FIELD_CURSOR), " ");
+		line_edit_draw(app, pane, x, 0, find ? &app->find : &app->command, true);
 		return;
 	}
 	if (app->notice[0]) {

@@ -35,8 +35,8 @@ void app_go(struct app *app, enum view view)
 
 static void go_back(struct app *app)
 {
-	if (app->find_len > 0) {
-		app->find_len = 0;
+	if (app->find.len > 0) {
+		line_clear(&app->find);
 		log_search_free(&app->log.search);
 		return;
 	}
@@ -60,7 +60,7 @@ static void find_next(struct app *app, int step)
 {
 	bool found;
 
-	if (app->find_len == 0) {
+	if (app->find.len == 0) {
 		app_notice(app, false, "no search yet; / begins one");
 		return;
 	}
@@ -69,64 +69,54 @@ static void find_next(struct app *app, int step)
 		char text[160];
 
 		app_notice(app, false, "no match for %s%s",
-			model_plain(slice_make(app->find, app->find_len), text, sizeof text),
+			model_plain(line_text(&app->find), text, sizeof text),
 			view_has(app, TRAIT_PAGES) && app->model.runs_floor ? " in these runs; G reads all of them" : "");
 	}
 }
 
-void edit_text(char *text, size_t *len, size_t size, uint32_t key)
+/* Up and down show lines that were typed before. */
+static void edit_key(struct line_edit *line, struct line_history *history, size_t most, uint32_t key)
 {
-	uint32_t code = key & ~(uint32_t)TUI_KEY_PASTED;
-	char *out = text + *len;
-
-	if (key == TUI_KEY_BACKSPACE) {
-		/* Remove a whole character, with its continuation bytes. */
-		while (*len > 0 && (text[--*len] & 0xc0) == 0x80)
-			continue;
-		return;
-	}
-	if (code < 0x20 || code >= 0x10000 || code == 0x7f || *len + 4 >= size)
-		return;
-	if (code < 0x80) {
-		out[0] = (char)code;
-		*len += 1;
-	} else if (code < 0x800) {
-		out[0] = (char)(0xc0 | code >> 6);
-		out[1] = (char)(0x80 | (code & 0x3f));
-		*len += 2;
-	} else {
-		out[0] = (char)(0xe0 | code >> 12);
-		out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (code & 0x3f));
-		*len += 3;
-	}
+	if (key == TUI_KEY_UP || key == TUI_KEY_DOWN)
+		line_history_move(history, line, key == TUI_KEY_UP ? -1 : 1);
+	else
+		line_key(line, most, key);
 }
 
 static void find_key(struct app *app, uint32_t key)
 {
 	if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C')) {
 		app->overlay = OVERLAY_NONE;
-		app->find_len = 0;
+		line_clear(&app->find);
 		log_search_free(&app->log.search);
 	} else if (key == TUI_KEY_ENTER) {
 		app->overlay = OVERLAY_NONE;
-		if (app->find_len > 0)
+		line_history_keep(&app->finds, line_text(&app->find));
+		if (app->find.len > 0)
 			find_next(app, 1);
 	} else {
-		edit_text(app->find, &app->find_len, sizeof app->find, key);
+		edit_key(&app->find, &app->finds, FIND_MOST, key);
 	}
 }
 
 static void command_key(struct app *app, uint32_t key)
 {
-	if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C') || (key == TUI_KEY_BACKSPACE && app->command_len == 0)) {
+	if (key == TUI_KEY_ESCAPE || key == TUI_CTRL('C') || (key == TUI_KEY_BACKSPACE && app->command.len == 0)) {
 		app->overlay = OVERLAY_NONE;
 	} else if (key == TUI_KEY_ENTER) {
 		app->overlay = OVERLAY_NONE;
-		send_text(app, APP_COMMAND, slice_make(app->command, app->command_len));
+		line_history_keep(&app->commands, line_text(&app->command));
+		send_text(app, APP_COMMAND, line_text(&app->command));
 	} else {
-		edit_text(app->command, &app->command_len, sizeof app->command, key);
+		edit_key(&app->command, &app->commands, LINE_BYTES - 1, key);
 	}
+}
+
+void app_begin_command(struct app *app)
+{
+	app->overlay = OVERLAY_COMMAND;
+	line_clear(&app->command);
+	app->commands.back = 0;
 }
 
 static void help_key(struct app *app, uint32_t key)
@@ -229,7 +219,8 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		break;
 	case ACTION_FIND:
 		app->overlay = OVERLAY_FIND;
-		app->find_len = 0;
+		line_clear(&app->find);
+		app->finds.back = 0;
 		break;
 	case ACTION_NEXT:
 	case ACTION_PREVIOUS:
@@ -258,8 +249,7 @@ static void act(struct app *app, enum action action, int64_t now_ms)
 		app->help_top = 0;
 		break;
 	case ACTION_COMMAND:
-		app->overlay = OVERLAY_COMMAND;
-		app->command_len = 0;
+		app_begin_command(app);
 		break;
 	case ACTION_REDRAW:
 	case ACTION_SUSPEND:

@@ -12,6 +12,7 @@
 #include "tui/views.h"
 
 #define UNBLOCKS_SHOWN 4
+#define FIELD_MOST 511                   /* most bytes of a reason or a target */
 
 static const struct {
 	enum act_verb verb;
@@ -136,8 +137,8 @@ static void dialog_send(struct app *app)
 {
 	struct gate_dialog *gate = &app->gate;
 	struct msg_act act = { .verb = gate->verb, .run = gate->run, .job = job_of(gate),
-		.text = slice_make(gate->text[GATE_REASON], gate->len[GATE_REASON]),
-		.target = slice_make(gate->text[GATE_TARGET], gate->len[GATE_TARGET]),
+		.text = line_text(&gate->lines[GATE_REASON]),
+		.target = line_text(&gate->lines[GATE_TARGET]),
 		.digest = slice_make(gate->digest, gate->digest_len) };
 
 	send_act(app, &act);
@@ -186,9 +187,9 @@ static void dialog_enter(struct app *app)
 {
 	struct gate_dialog *gate = &app->gate;
 
-	if (gate->verb == ACT_PUSHBACK && gate->len[GATE_TARGET] == 0)
+	if (gate->verb == ACT_PUSHBACK && gate->lines[GATE_TARGET].len == 0)
 		gate->field = GATE_TARGET;
-	else if (verbs[verb_at(gate->verb)].reason && gate->len[GATE_REASON] == 0)
+	else if (verbs[verb_at(gate->verb)].reason && gate->lines[GATE_REASON].len == 0)
 		gate->field = GATE_REASON;
 	else
 		gate->confirm = gate->known;
@@ -213,7 +214,7 @@ void gate_dialog_key(struct app *app, uint32_t key)
 		if (gate->verb == ACT_PUSHBACK)
 			gate->field = gate->field == GATE_TARGET ? GATE_REASON : GATE_TARGET;
 	} else {
-		edit_text(gate->text[gate->field], &gate->len[gate->field], sizeof gate->text[0], key);
+		line_key(&gate->lines[gate->field], FIELD_MOST, key);
 	}
 }
 
@@ -222,16 +223,8 @@ static void field_draw(const struct app *app, struct pane pane, int y, enum gate
 	const struct gate_dialog *gate = &app->gate;
 	bool here = !gate->confirm && gate->field == field;
 	int x = pane_str(pane, 0, y, here ? styled(app, LOOK_FIELD_LABEL) : (struct style){ 0 }, label);
-	size_t room = (size_t)(pane.width > x + 2 ? pane.width - x - 2 : 0), skip = 0;
 
-	/* Show the end of a long text, because the cursor is there. */
-	if (gate->len[field] > room)
-		skip = gate->len[field] - room;
-	while (skip < gate->len[field] && (gate->text[field][skip] & 0xc0) == 0x80)
-		skip++;
-	x = pane_foreign(pane, x, y, (struct style){ 0 }, slice_make(gate->text[field] + skip, gate->len[field] - skip));
-	if (here)
-		pane_str(pane, x, y, styled(app, LOOK_FIELD_CURSOR), " ");
+	line_edit_draw(app, pane, x, y, &gate->lines[field], here);
 }
 
 void gate_dialog_draw(struct app *app, struct pane pane)

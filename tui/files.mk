@@ -23,6 +23,8 @@ tui_sources = \
 	tui/lane_graph.h \
 	tui/lanes.c \
 	tui/lanes.h \
+	tui/line_edit.c \
+	tui/line_edit.h \
 	tui/list.c \
 	tui/list.h \
 	tui/log_read.c \

@@ -189,10 +189,10 @@ bool log_find(struct app *app, int step)
 {
 	struct log_search *search = &app->log.search;
 
-	if (search->len != app->find_len || memcmp(search->text, app->find, app->find_len) != 0) {
+	if (search->len != app->find.len || memcmp(search->text, app->find.text, app->find.len) != 0) {
 		log_search_free(search);
-		memcpy(search->text, app->find, app->find_len);
-		search->len = app->find_len;
+		memcpy(search->text, app->find.text, app->find.len);
+		search->len = app->find.len;
 	}
 	search->step = step;
 	log_search_go(app);

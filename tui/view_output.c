@@ -14,6 +14,7 @@
 #define OUTPUT_KEEP_BYTES (1u << 20)
 #define OUTPUT_LINE_MAX   4096           /* a longer line is broken */
 #define OUTPUT_LEFT_MAX   4096
+#define ANSWER_MOST       254            /* most bytes of an answer, without its newline */
 
 void output_free(struct output_view *output)
 {
@@ -142,16 +143,20 @@ static void answer_key(struct app *app, uint32_t key)
 {
 	struct output_view *output = &app->output;
 
+	struct buf sent = { 0 };
+
 	if (key != TUI_KEY_ENTER) {
-		edit_text(output->answer, &output->answer_len, sizeof(output->answer) - 1, key);
+		line_key(&output->answer, ANSWER_MOST, key);
 		return;
 	}
-	output->answer[output->answer_len++] = '\n';
-	send_text(app, APP_ANSWER, slice_make(output->answer, output->answer_len));
-	buf_add(&output->partial, output->answer, output->answer_len - 1);
+	buf_add_slice(&sent, line_text(&output->answer));
+	buf_add(&output->partial, sent.data, sent.len);
+	buf_add_byte(&sent, '\n');
+	send_text(app, APP_ANSWER, buf_slice(&sent));
+	buf_free(&sent);
 	keep_line(output, buf_slice(&output->partial));
 	buf_clear(&output->partial);
-	output->answer_len = 0;
+	line_clear(&output->answer);
 }
 
 void output_key(struct app *app, uint32_t key)
@@ -188,8 +193,7 @@ void output_key(struct app *app, uint32_t key)
 			break;
 		}
 		output_free(output);
-		app->overlay = OVERLAY_COMMAND;
-		app->command_len = 0;
+		app_begin_command(app);
 		break;
 	case ACTION_QUIT:
 		close_pane(app);
@@ -240,10 +244,8 @@ void output_draw(struct app *app, struct pane pane)
 		struct slice text = row < output->count ? slice_make(line->text, line->len) : buf_slice(&open);
 		int x = program_draw(app, body, -output->left, (int)y, text);
 
-		if (row == output->count && output->running) {
-			x = pane_foreign(body, x, (int)y, (struct style){ 0 }, slice_make(output->answer, output->answer_len));
-			pane_str(body, x, (int)y, styled(app, LOOK_FIELD_CURSOR), " ");
-		}
+		if (row == output->count && output->running)
+			line_edit_draw(app, body, x, (int)y, &output->answer, true);
 	}
 	if (rows == 0)
 		pane_str(body, 0, 0, styled(app, LOOK_TEXT_WEAK),

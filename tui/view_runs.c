@@ -247,7 +247,7 @@ bool runs_is_first(const struct app *app)
 bool runs_offers(const struct app *app, enum action action)
 {
 	if (action == ACTION_BACK)
-		return app->back_count > 0 || app->runs_failures_only || app->find_len > 0;
+		return app->back_count > 0 || app->runs_failures_only || app->find.len > 0;
 	return act_makes_sense(app, action);
 }
 

@@ -8,6 +8,7 @@
 #include "tui/fold.h"
 #include "tui/lane_graph.h"
 #include "tui/lanes.h"
+#include "tui/line_edit.h"
 #include "tui/list.h"
 #include "tui/log_window.h"
 #include "tui/model.h"
@@ -15,6 +16,7 @@
 
 #define LOG_KEEP_BYTES (1u << 20)        /* about so much of a log is in memory */
 #define LOG_MATCHES_MAX 10000
+#define FIND_MOST 127                    /* most bytes of what is searched for */
 #define OUTPUT_KEEP_LINES 10000
 #define DAG_NAME_MOST 28                 /* most cells of a name in the graph */
 #define WIDE_WIDTH 140                   /* from this width on, panes stand side by side, */
@@ -118,8 +120,7 @@ struct output_view {                     /* the pane with what a command prints 
 	struct output_line *lines;       /* a ring */
 	size_t first, count, bytes;
 	struct buf partial;              /* raw bytes of a line whose newline hasn't come yet */
-	char answer[256];                /* typed behind that line, while the command runs */
-	size_t answer_len;
+	struct line_edit answer;         /* typed behind that line, while the command runs */
 	bool running, follow;
 	int status;                      /* exit status, when it doesn't run any more */
 	size_t top;
@@ -182,8 +183,7 @@ struct gate_dialog {                     /* a decision on a gate; the gate was f
 	char question[300], unblocks[400], votes[300];    /* escaped */
 	char refused[300];               /* escaped; why the master refused what was typed, for which the dialog is open again */
 	enum gate_field field;           /* the field being typed */
-	char text[2][512];
-	size_t len[2];
+	struct line_edit lines[2];
 };
 
 enum view_trait {
@@ -238,10 +238,8 @@ struct app {
 	bool runs_failures_only;
 	struct dag_view dag;
 	struct log_view log;
-	char find[128];
-	size_t find_len;
-	char command[1024];              /* typed after : */
-	size_t command_len;
+	struct line_edit find, command;  /* what is searched for; what was typed after : */
+	struct line_history finds, commands;
 	struct output_view output;       /* what the last command printed */
 
 	enum link_state link;
@@ -334,10 +332,9 @@ void gate_dialog_draw(struct app *app, struct pane pane);
 
 /* app_keys.c */
 void app_copy(struct app *app, struct slice text);       /* ask the terminal to keep this text as what was copied */
-/* Adds a character to a text, or removes the last one. */
-void edit_text(char *text, size_t *len, size_t size, uint32_t key);
 void app_notice(struct app *app, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void app_go(struct app *app, enum view view);
+void app_begin_command(struct app *app);                 /* open the line for a command */
 
 /* view_runs.c */
 void runs_took_older(struct app *app);                   /* a page of older runs has come */

@@ -119,8 +119,7 @@ TEST selection_is_an_object(void)
 
 TEST search_goes_round(void)
 {
-	memcpy(app.find, "be", 2);
-	app.find_len = 2;
+	line_set(&app.find, slice_str("be"));
 	ASSERT(list_find(&app, &table, &view, all(), 1));
 	ASSERT_EQ(12, (int)view.id);
 	ASSERT(list_find(&app, &table, &view, all(), 1));
@@ -129,7 +128,7 @@ TEST search_goes_round(void)
 	ASSERT_EQ(12, (int)view.id);
 	ASSERT(list_find(&app, &table, &view, all(), -1));
 	ASSERT_EQ(14, (int)view.id);
-	app.find[0] = 'z';
+	app.find.text[0] = 'z';
 	ASSERT_FALSE(list_find(&app, &table, &view, all(), 1));
 	PASS();
 }
