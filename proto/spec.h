@@ -16,14 +16,19 @@ enum job_kind {
 #define KIND_BIT(kind) (1u << (kind))
 /* Sets of kinds to which a setting applies. */
 enum {
-	FOR_COMMAND = KIND_BIT(KIND_COMMAND),
-	FOR_SCRIPT = KIND_BIT(KIND_SCRIPT),
+	FOR_SERVICE = KIND_BIT(KIND_SERVICE),
+	/* a service has either a command or a script */
+	FOR_COMMAND = KIND_BIT(KIND_COMMAND) | FOR_SERVICE,
+	FOR_SCRIPT = KIND_BIT(KIND_SCRIPT) | FOR_SERVICE,
 	FOR_WORK = FOR_COMMAND | FOR_SCRIPT,
+	/* kinds of jobs whose process is meant to end */
+	FOR_TASK = KIND_BIT(KIND_COMMAND) | KIND_BIT(KIND_SCRIPT),
 	FOR_SUBRUN = KIND_BIT(KIND_SUBRUN),
-	FOR_RUNNING = FOR_WORK | FOR_SUBRUN,
+	FOR_RUNNING = FOR_TASK | FOR_SUBRUN,
 	/* kinds of jobs that may ask people: gates, and jobs with a process before they run */
-	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_WORK,
+	FOR_PEOPLE = KIND_BIT(KIND_GATE) | FOR_TASK,
 	FOR_ANY = KIND_BIT(KIND_COUNT) - KIND_BIT(KIND_COMMAND),
+	FOR_ENDING = FOR_ANY - FOR_SERVICE,
 	IN_DEFAULTS = 1u << 31,
 };
 

@@ -24,6 +24,7 @@ struct tui_run {
 	uint64_t jobs;
 	uint32_t counts[STATE_COUNT];
 	uint32_t forgiven;               /* number of the run's jobs whose failure is forgiven */
+	struct slice crash_loop;         /* name of a service that ended too often lately, owned by this struct; empty: none */
 	bool held;
 	uint64_t parent_run;             /* for a sub-run: the run that contains its parent job; 0: none */
 	uint32_t dead;                   /* number of the run's jobs that have a dead letter */

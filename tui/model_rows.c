@@ -59,6 +59,7 @@ static void free_run(struct model *model, struct tui_run *run)
 	map_remove(&model->run_by_id, run->run);
 	mem_free((void *)run->name.data);
 	mem_free((void *)run->owner.data);
+	mem_free((void *)run->crash_loop.data);
 	mem_free(run);
 }
 
@@ -132,6 +133,7 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 	}
 	keep_text(&run->name, row->name);
 	keep_text(&run->owner, row->owner);
+	keep_text(&run->crash_loop, row->crash_loop);
 	run->state = (enum run_state)row->state;
 	run->jobs = row->jobs;
 	for (size_t i = 0; i < STATE_COUNT; i++)

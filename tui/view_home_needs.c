@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * NEEDS YOU: workers that are lost, can't start jobs or have an unkillable process; gates that wait for people; runs with
- * failed jobs, newest first, however old. Each is an object that can be selected, and leads to what it is about.
+ * NEEDS YOU: workers that are lost, can't start jobs or have an unkillable process; gates that wait for people; services that
+ * end again and again; runs with failed jobs, newest first, however old. Each is an object that can be selected, and leads to what it is about.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,6 +31,12 @@ static bool run_asks(const struct tui_run *run)
 	return run->counts[STATE_APPROVAL] > 0;
 }
 
+/* Does a service of the run end again and again? */
+static bool run_loops(const struct tui_run *run)
+{
+	return run->crash_loop.len > 0;
+}
+
 /* Does the worker need a person's attention? One that ended in order doesn't. */
 static bool worker_needs(const struct tui_worker *worker)
 {
@@ -44,7 +50,7 @@ size_t needs_count(const struct app *app)
 		       model->totals.workers_refusing;
 
 	for (size_t i = 0; i < model->run_count; i++)
-		count += (size_t)(run_needs(model->runs[i]) > 0) + run_asks(model->runs[i]);
+		count += (size_t)(run_needs(model->runs[i]) > 0) + run_asks(model->runs[i]) + run_loops(model->runs[i]);
 	return count + model->totals.old_failures;
 }
 
@@ -115,6 +121,12 @@ static void fill_letter(struct need *need, const struct tui_letter *letter)
 	need->job = letter->index;
 }
 
+static void fill_crash_loop(struct need *need, const struct tui_run *run)
+{
+	need->run = run->run;
+	need->in = run;
+}
+
 struct needs needs_list(const struct app *app)
 {
 	const struct model *model = &app->model;
@@ -127,6 +139,9 @@ struct needs needs_list(const struct app *app)
 	for (size_t i = model->run_count; i-- > 0;)
 		if (run_asks(model->runs[i]))
 			fill_gate(app, need_add(&needs, NEED_GATE, model->runs[i]->run), model->runs[i]);
+	for (size_t i = model->run_count; i-- > 0;)
+		if (run_loops(model->runs[i]))
+			fill_crash_loop(need_add(&needs, NEED_CRASH_LOOP, model->runs[i]->run), model->runs[i]);
 	for (size_t i = model->run_count; i-- > 0;)
 		if (run_needs(model->runs[i]))
 			fill_failure(app, need_add(&needs, NEED_FAILURE, model->runs[i]->run), model->runs[i]);
@@ -152,6 +167,8 @@ bool need_find(const struct app *app, uint64_t id, struct need *ret_need)
 		ret_need->worker = worker;
 	else if (kind == NEED_GATE && run && run_asks(run))
 		fill_gate(app, ret_need, run);
+	else if (kind == NEED_CRASH_LOOP && run && run_loops(run))
+		fill_crash_loop(ret_need, run);
 	else if (kind == NEED_FAILURE && run && run_needs(run))
 		fill_failure(app, ret_need, run);
 	else if (!run && letter)
@@ -180,6 +197,10 @@ static const struct state_info *face_of(const struct need *need, const char **re
 			    worker->refused_code > 0 ? "FAILS" : "STUCK";
 		return worker->state == WORKER_UP ? look : theme_worker(worker->state);
 	}
+	if (need->kind == NEED_CRASH_LOOP) {
+		*ret_word = "LOOP";
+		return look;
+	}
 	if (need->kind == NEED_GATE) {
 		look = &state_table[STATE_APPROVAL];
 	} else if (need->failed) {
@@ -207,9 +228,12 @@ static void object_cell(const struct app *app, struct pane cell, const void *row
 {
 	const struct need *need = row;
 	struct slice job = need->gate ? need->gate->name : need->failed ? need->failed->name : need->letter ? need->letter->job : slice_str("");
-	struct slice name = need->worker ? need->worker->name : job.len > 0 ? job : need->in ? need->in->name : slice_str("");
+	struct slice name;
 	int x = 0;
 
+	if (need->kind == NEED_CRASH_LOOP)
+		job = need->in->crash_loop;
+	name = need->worker ? need->worker->name : job.len > 0 ? job : need->in ? need->in->name : slice_str("");
 	if (!need->worker)
 		x = pane_printf(cell, 0, 0, (struct style){ 0 }, job.len > 0 ? "%" PRIu64 "/" : "%" PRIu64 " ", need->run);
 	pane_clipped(cell, x, 0, cell.width - x, (struct style){ 0 }, name, app->theme.ascii);
@@ -311,6 +335,8 @@ static void words_cell(const struct app *app, struct pane cell, const void *row)
 		worker_draw(app, cell, need->worker);
 	else if (need->kind == NEED_GATE)
 		gate_draw(cell, need, app->drawn_ms);
+	else if (need->kind == NEED_CRASH_LOOP)
+		pane_str(cell, 0, 0, (struct style){ 0 }, "the service ends again and again; it is started every 5 minutes");
 	else
 		failure_draw(app, cell, need);
 }

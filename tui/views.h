@@ -344,7 +344,7 @@ bool runs_is_first(const struct app *app);               /* is the selected run 
 bool home_is_on_worker(const struct app *app);           /* is a worker selected in NEEDS YOU? */
 void home_choose(struct app *app);                       /* select something if what needed a person is gone */
 /* view_home_needs.c */
-enum need_kind { NEED_WORKER, NEED_GATE, NEED_FAILURE };
+enum need_kind { NEED_WORKER, NEED_GATE, NEED_FAILURE, NEED_CRASH_LOOP };
 
 #define NEED_ANY_JOB UINT32_MAX          /* the job isn't known: the graph of the run shows it */
 

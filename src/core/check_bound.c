@@ -147,14 +147,14 @@ static uint64_t check_lanes(const struct core *core, const struct run *run)
 			if (job_group(job) != run->groups[at])
 				continue;
 			CHECK(jobs++ > 0 || job->index == run->groups[at]->first);
-			in_group += state_holds(job->state);
+			in_group += state_holds(job->state) && job_lane(job)->in_bounds;
 		}
 		CHECK(jobs == run->groups[at]->jobs);
 		check_bound(core, run->groups[at], in_group);
 	}
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		CHECK(job->lane < run->lane_count && run->lanes[job->lane]->class_at == job->class_at);
-		active += state_holds(job->state);
+		active += state_holds(job->state) && job_lane(job)->in_bounds;
 	}
 	check_bound(core, &run->bound, active);
 	return parked;
@@ -172,7 +172,7 @@ static void check_tenant(const struct core *core, const struct tenant *tenant)
 		runs++;
 		active += run->bound.active;
 		for (const struct job *job = run->extras.count ? run_job(run, 0) : NULL; job; job = job_next(job))
-			active -= job_is_subrun(job) && state_holds(job->state);
+			active += (uint64_t)(job_is_service(job) - job_is_subrun(job)) * state_holds(job->state);
 	}
 	CHECK(tenant->runs == runs && tenant_find(core, slice_str(tenant->name)) == tenant);
 	CHECK(tenant->runs > 0 || tenant->set);

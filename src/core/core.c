@@ -278,6 +278,8 @@ static void timer_fire(struct core *core, const struct timer *timer)
 		gate_expired(core, job);
 	else if (timer->kind == TIMER_DISPATCH)
 		dispatch_late(core, job);
+	else if (timer->kind == TIMER_STABLE)
+		service_stable(core, job);
 	else
 		attempt_stop(core, job, EVENT_RUN_TIMEOUT);
 }
@@ -292,7 +294,8 @@ void core_turn_end(struct core *core)
 			timer_fire(core, &timer);
 		jobs_tell_children(core);
 		subruns_end(core);
-	} while (kinds_begin(core));     /* a sub-run that began may have due timers or may be over already */
+		/* A sub-run that began may have due timers or may be over already; a service that ended may end its run. */
+	} while (services_over(core) || kinds_begin(core));
 	CHECK(core->ended_count == 0);
 	place_jobs(core);
 	timers_tidy(core);

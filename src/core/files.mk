@@ -48,8 +48,11 @@ core_sources = \
 	src/core/life/progress.c \
 	src/core/life/retry.c \
 	src/core/life/round.c \
+	src/core/life/service.c \
+	src/core/life/service_run.c \
 	src/core/life/subrun.c \
 	src/core/life/target.c \
+	src/core/life/tries.c \
 	src/core/people/digest.c \
 	src/core/people/gate.c \
 	src/core/people/gates.c \

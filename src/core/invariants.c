@@ -43,7 +43,7 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
 	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE |
-			  JOB_CONDITION_FALSE));
+			  JOB_CONDITION_FALSE | JOB_CRASH_LOOP));
 }
 
 static void hash_run(uint64_t *hash, const struct run *run)
@@ -175,7 +175,7 @@ static void check_job_timers(const struct job *job)
 	CHECK(!timed || job->state == STATE_DELAYED || job->state == STATE_RUNNING || job->state == STATE_APPROVAL ||
 	      job->state == STATE_READY);
 	CHECK(state_terminal(job->state) || job->state == STATE_DELAYED || timed == (job->when_ms != 0));
-	CHECK(job->state != STATE_RUNNING || timed == ((job->flags & JOB_TIMEOUT) != 0));
+	CHECK(job->state != STATE_RUNNING || timed == ((job->flags & JOB_TIMEOUT) != 0 || (job_is_service(job) && job->crashes > 0)));
 	CHECK(!armed || (job->flags & JOB_DUE_BY && !(job->flags & JOB_LATE) && !state_terminal(job->state)));
 	CHECK(armed || !(job->flags & JOB_DUE_BY) || job->flags & JOB_LATE || state_terminal(job->state) ||
 	      job->state == STATE_UNKNOWN || job->state == STATE_STOPPING || job_ending_ms(job) != 0);
@@ -197,6 +197,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	check_job_timers(job);
 	ending_check(job);
 	outputs_check(job);
+	service_check(job);
 	CHECK((job->state != STATE_APPROVAL && job->state != STATE_UNKNOWN) || gate_find(core, job_serial(job)));
 	CHECK(!(job->flags & JOB_PUSHED) == !map_get(&core->pushbacks, job_serial(job)));
 	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);
@@ -240,16 +241,29 @@ static bool forgives(const struct job *job)
 	return (spec.continue_on & bits[job->state]) != 0;
 }
 
+/* Were all services of the run told to end? */
+static bool services_told(const struct run *run)
+{
+	for (size_t i = 0; i < run->service_count; i++) {
+		const struct job *job = run_job(run, run->services[i]);
+
+		if (!state_terminal(job->state) && job->state != STATE_STOPPING)
+			return false;
+	}
+	return true;
+}
+
 static void check_run(const struct core *core, const struct run *run, uint64_t counts[STATE_COUNT])
 {
 	struct standing *standing = run_standing(run);
 	uint32_t own[STATE_COUNT] = { 0 };
-	uint32_t ended = 0, forgiven = 0, dead = 0;
+	uint32_t ended = 0, forgiven = 0, dead = 0, open = 0;
 
 	for (const struct job *job = run_job(run, 0); job; job = job_next(job)) {
 		check_job(core, job, standing[job->index]);
 		own[job->state]++;
 		ended += state_terminal(job->state);
+		open += !state_terminal(job->state) && job_is_work(job);
 		CHECK(bad_end_fits(job, forgives(job)));
 		forgiven += (job->flags & JOB_FORGIVEN) != 0;
 		dead += (job->flags & JOB_DEAD) != 0;
@@ -259,7 +273,8 @@ static void check_run(const struct core *core, const struct run *run, uint64_t c
 		CHECK(run->finals[i] < run->extents[0]->count && run_job(run, run->finals[i])->flags & JOB_FINAL);
 	CHECK(forgiven == run->forgiven && dead == run->dead);
 	CHECK(memcmp(own, run->counts, sizeof(own)) == 0);
-	CHECK(ended == run->ended);
+	CHECK(ended == run->ended && open == run->work_open);
+	CHECK(run->work == 0 || open > 0 || PLANTED(service_outlives_its_run) || services_told(run));
 	CHECK((ended == run->job_count) == (run->ended_ms != 0));
 	CHECK(run->counted == (run->ended_ms == 0) && (!run->seated || (run->concurrency && run->counted)));
 	CHECK(!run->ended_ms == !run_state_terminal(run_state_of(run->counts, run->forgiven)));

@@ -44,6 +44,7 @@ enum job_flag {
 	JOB_ENDING = 1 << 27,            /* the job's time to end has a valid timer */
 	JOB_TAKES = 1 << 29,             /* the job finds outputs of other jobs in its environment */
 	JOB_OUTPUTS = 1 << 28,           /* the job declares outputs (outputs.c) */
+	JOB_CRASH_LOOP = 1 << 24,        /* a service that ended too often lately (service.c) */
 	JOB_UNRESERVED = 1 << 23,            /* the job has an attempt, but not yet its resources */
 };
 
@@ -113,6 +114,8 @@ struct extra {                           /* fields that only some kinds of jobs 
 	/* its run was told to end: when the job's own time is over, or ENDING_WAITS; 0: the run wasn't told */
 	int64_t ending_ms;
 	struct blob *outputs;            /* job_output records of the attempt that ended the job; NULL: none */
+	int64_t *ends;                   /* a ring: when a service last ended (steady clock); NULL: it never did */
+	uint64_t end_count;              /* number of ends that were put into the ring */
 };
 
 struct run {
@@ -128,7 +131,10 @@ struct run {
 	struct map laters;               /* map from a parent's index to struct later */
 	uint32_t *finals;                /* indices of the final jobs submitted with the run */
 	size_t final_count;
-	struct map extras;               /* map from job index to struct extra (sub-runs, JOB_LOOP, JOB_ALWAYS, JOB_OUTPUTS) */
+	struct map extras;               /* map from job index to struct extra (sub-runs, services, JOB_LOOP, JOB_ALWAYS, JOB_OUTPUTS) */
+	uint32_t *services;              /* indices of the run's services */
+	size_t service_count;
+	uint32_t work, work_open;        /* number of jobs that are neither services nor final, and of those that haven't ended */
 	uint64_t output_bytes;           /* bytes of all outputs of its jobs */
 	struct condition **conditions;       /* conditions of jobs with JOB_EXPR, by rising job index */
 	size_t condition_count, condition_cap;

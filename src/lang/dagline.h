@@ -63,6 +63,13 @@ struct dag_take {                        /* an output of another job that a job 
 	struct dag_spot spot;
 };
 
+struct dag_service {                     /* how the process of a service is started again; fields as in job_spec */
+	uint64_t restart;
+	uint64_t wait_ms, wait_max_ms;
+	struct u64_list never;           /* exit codes, ascending */
+	uint64_t loop_ends, loop_ms;
+};
+
 struct dag_node {                        /* a name in the graph: one job, or all jobs of a fan-out */
 	struct slice name;
 	struct slice command;            /* shell command of the job; for a gate, the question to people */
@@ -84,6 +91,7 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice dir;
 	struct rec_job_settings plain;   /* plain settings of proto/spec.def, which need no code of their own */
 	uint64_t kind;                   /* the enum job_kind that was written; KIND_UNSAID: none */
+	struct dag_service service;
 	uint64_t retry_max, backoff_ms;
 	uint64_t priority;               /* priority + 1, if given; 0: not given */
 	uint64_t mode;                   /* enum exec_mode + 1, if given; 0: not given */

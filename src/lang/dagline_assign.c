@@ -331,9 +331,19 @@ static enum err set_affinity(struct dag_reader *reader, struct dag_node *node, s
 
 static enum err set_kind(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
 {
-	if (!slice_eq(value, slice_str(job_kind_name(KIND_NOOP))))
-		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "kind must be noop, or be left out");
-	node->kind = KIND_NOOP;
+	if (slice_eq(value, slice_str(job_kind_name(KIND_NOOP))))
+		node->kind = KIND_NOOP;
+	else if (slice_eq(value, slice_str(job_kind_name(KIND_SERVICE))))
+		node->kind = KIND_SERVICE;
+	else
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "kind must be noop or service, or be left out");
+	return ERR_NONE;
+}
+
+static enum err set_restart(struct dag_reader *reader, struct dag_node *node, struct slice value, size_t at)
+{
+	if (!restart_by_name(value, &node->service.restart))
+		return dag_fail(reader, at, reader->at - at, ERR_INVALID, "restart must be " RESTART_WORDS);
 	return ERR_NONE;
 }
 
@@ -408,6 +418,7 @@ static const struct reader_of readers[] = {
 	{ "lock", set_lock },
 	{ "outputs", set_outputs },
 	{ "kind", set_kind },
+	{ "restart", set_restart },
 	{ "count", set_count },
 	{ "from", set_from },
 };

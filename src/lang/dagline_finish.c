@@ -83,6 +83,13 @@ static bool says_work(const struct dag_node *node)
 	       node->outputs.n || node->plain.interpreter.len;
 }
 
+/* Settings of jobs that are meant to end. */
+static bool says_an_end(const struct dag_node *node)
+{
+	return node->retry_max || node->backoff_ms || node->retry_on || node->plain.timeout_ms || node->plain.dispatch_timeout_ms ||
+	       node->crash_limit || node->outputs.n;
+}
+
 /* Refuse settings of jobs in gates, and settings of gates in jobs. */
 static enum err check_gates(struct dag_reader *reader)
 {
@@ -105,6 +112,13 @@ static enum err check_gates(struct dag_reader *reader)
 					"job '%.*s' is a noop and runs nothing; its only settings are when, "
 					"description, delay, deadline and prio",
 					len, text);
+		if (node->kind == KIND_SERVICE && says_an_end(node))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"job '%.*s' is a service and meant to stay up, so retry, retry_on, backoff, timeout, dispatch_timeout, "
+					"crash_limit and outputs have no effect; a pipeline file has more settings of services", len, text);
+		if (node->kind != KIND_SERVICE && (node->service.restart || node->plain.stable_ms))
+			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
+					"job '%.*s' isn't a service, so restart and stable have no effect; add kind=service to make it one", len, text);
 		if (node->locks.n > 0 && node->mode == EXEC_RETRY + 1)
 			return dag_fail(reader, name->spot.at, name->spot.len, ERR_INVALID,
 					"job '%.*s' has locks, so its mode must be exclusive or once: with mode "

@@ -299,6 +299,25 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	job_failure(node, spec);
 }
 
+/* Set what only services have, and drop the defaults of jobs that are meant to end. */
+static void job_service(const struct dag_node *node, struct rec_job_spec *spec)
+{
+	const struct dag_service *service = &node->service;
+
+	spec->retry_max = spec->crash_limit = spec->timeout_ms = spec->dispatch_timeout_ms = 0;
+	spec->backoff_ms = spec->backoff_max_ms = spec->retry_on = 0;
+	spec->backoff_exact = false;
+	spec->retry_codes.n = 0;
+	if (node->mode == 0 && spec->mode == EXEC_ONCE)
+		spec->mode = EXEC_RETRY;
+	spec->restart = service->restart;
+	spec->restart_wait_ms = service->wait_ms;
+	spec->restart_wait_max_ms = service->wait_max_ms;
+	spec->restart_never = service->never;
+	spec->loop_ends = service->loop_ends;
+	spec->loop_ms = service->loop_ms;
+}
+
 static void job_takes(const struct dag_node *node, struct arena *arena, struct rec_job_spec *spec)
 {
 	if (node->take_count == 0)
@@ -374,6 +393,8 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	} else if (node->kind != KIND_NOOP) {
 		job_work(node, place, defaults, arena, &spec);
 		job_takes(node, arena, &spec);
+		if (node->kind == KIND_SERVICE)
+			job_service(node, &spec);
 	}
 	*ret_spec = spec;
 }

@@ -76,6 +76,24 @@ static bool span_parse(const uint8_t *data, size_t len, uint64_t *ret_ms)
 	return true;
 }
 
+static const char *const restarts[] = { [RESTART_ALWAYS] = "always", [RESTART_ON_FAILURE] = "on_failure", [RESTART_NEVER] = "never" };
+
+bool restart_by_name(struct slice word, uint64_t *ret)
+{
+	for (uint64_t i = 0; i < sizeof(restarts) / sizeof(restarts[0]); i++) {
+		if (!slice_eq(word, slice_str(restarts[i])))
+			continue;
+		*ret = i;
+		return true;
+	}
+	return false;
+}
+
+const char *restart_name(uint64_t restart)
+{
+	return restart <= RESTART_NEVER ? restarts[restart] : "?";
+}
+
 const char *backoff_parse(struct slice text, uint64_t *ret_first_ms, uint64_t *ret_last_ms)
 {
 	const uint8_t *dots = text.len > 2 ? memmem(text.data, text.len, "..", 2) : NULL;

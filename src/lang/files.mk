@@ -42,6 +42,7 @@ lang_sources = \
 	src/lang/pipeline_place.c \
 	src/lang/pipeline_retry.c \
 	src/lang/pipeline_schedule.c \
+	src/lang/pipeline_service.c \
 	src/lang/pipeline_share.c \
 	src/lang/pipeline_shell.c \
 	src/lang/pipeline_sub.c \

@@ -56,7 +56,7 @@ struct pipe_section {
 
 extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_kv, pipe_section_loop,
 	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
-	pipe_section_matrix, pipe_section_fan, pipe_section_defaults;
+	pipe_section_matrix, pipe_section_fan, pipe_section_defaults, pipe_section_service, pipe_section_crash_loop;
 
 /* NULL: no such key. */
 const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);
@@ -148,6 +148,9 @@ void pipe_default_failure(struct dag_node *node, const struct dag_node *defaults
 /* pipeline_loop.c */
 enum err pipe_read_loop(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_check_loop(struct pipe *pipe, const struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_service.c */
+enum err pipe_read_service(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_share.c: concurrency and locks of a job, concurrency of the pipeline */
 enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

@@ -283,10 +283,13 @@ static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct 
 
 	if (err != ERR_NONE)
 		return err;
-	if (!slice_eq(text, slice_str(job_kind_name(KIND_NOOP))))
-		return pipe_fail(pipe, value, ERR_INVALID, "kind must be noop or be left out; run, command, approval "
+	if (slice_eq(text, slice_str(job_kind_name(KIND_NOOP))))
+		job->node->kind = KIND_NOOP;
+	else if (slice_eq(text, slice_str(job_kind_name(KIND_SERVICE))))
+		job->node->kind = KIND_SERVICE;
+	else
+		return pipe_fail(pipe, value, ERR_INVALID, "kind must be noop or service, or be left out; run, command, approval "
 			"and pipeline determine it otherwise");
-	job->node->kind = KIND_NOOP;
 	return ERR_NONE;
 }
 
@@ -296,6 +299,7 @@ static const struct pipe_key job_keys[] = {
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
 	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
+	{ "service", pipe_read_service },
 	{ "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
 	{ "dir", read_dir }, { "always", read_always }, { "approval", read_approval }, { "kind", read_kind },
 	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
@@ -370,6 +374,7 @@ static enum err check_use(struct pipe *pipe, const struct pipe_job *job, const s
 		[KIND_GATE] = "a job with approval can't run anything",
 		[KIND_SUBRUN] = "a job with pipeline can't run anything else",
 		[KIND_NOOP] = "a job whose kind is noop can't run anything",
+		[KIND_SERVICE] = "a service is meant to stay up",
 	};
 	enum job_kind kind = node_kind(job->node);
 
@@ -379,6 +384,16 @@ static enum err check_use(struct pipe *pipe, const struct pipe_job *job, const s
 					"%s: the key '%.*s' has no effect there", leads[kind], (int)node->key.len,
 					(const char *)node->key.data);
 	return ERR_NONE;
+}
+
+/* Defaults of jobs that are meant to end don't apply to services. */
+static void drop_defaults(struct dag_node *node)
+{
+	node->retry_said = false;
+	node->retry_max = node->backoff_ms = node->backoff_max_ms = node->retry_on = node->crash_limit = 0;
+	node->jitter = JITTER_UNSAID;
+	node->retry_codes.n = 0;
+	node->plain.timeout_ms = node->plain.dispatch_timeout_ms = 0;
 }
 
 static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
@@ -397,14 +412,17 @@ static enum err give_defaults(struct pipe *pipe, struct pipe_job *job, const str
 		return ERR_NONE;
 	if (node->words.n > 0 && tree_find(value, "shell") != NULL && tree_find(value, "command") != NULL)
 		return pipe_fail(pipe, tree_find(value, "shell"), ERR_INVALID, "a command is started without a shell; give the script as run");
-	if (node->mode == 0 && !(node->locks.n > 0 && defaults->mode == EXEC_RETRY + 1))
+	if (node->mode == 0 && !(node->locks.n > 0 && defaults->mode == EXEC_RETRY + 1) &&
+	    !(node->kind == KIND_SERVICE && defaults->mode == EXEC_ONCE + 1))
 		node->mode = defaults->mode;
 	if (node->mode == EXEC_ONCE + 1 && node->retry_max > 0)
 		return pipe_fail(pipe, tree_find(value, "retry"), ERR_INVALID,
 				 "a job whose mode is once can't be retried");
 	pipe_default_failure(node, defaults);
 	settings_fill(&node->plain, &defaults->plain, IN_DEFAULTS);
-	if (node_kind(node) == KIND_COMMAND)
+	if (node->kind == KIND_SERVICE)
+		drop_defaults(node);
+	if (node->words.n > 0)
 		node->plain.interpreter.len = 0;
 	demand_default(&node->placing, &defaults->placing);
 	if (!node->files) {
@@ -477,7 +495,7 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 	pipe->axes_unknown = false;
 	if (err != ERR_NONE)
 		return err;
-	if (node_kind(job->node) == KIND_SCRIPT && job->node->command.len == 0)
+	if (KIND_BIT(node_kind(job->node)) & FOR_SCRIPT && job->node->command.len == 0 && job->node->words.n == 0)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 				"job '%.*s' needs one of run, command, pipeline and approval", (int)value->key.len,
 				(const char *)value->key.data);

@@ -197,6 +197,10 @@ static enum err mark_wanted(struct pipe *pipe, const struct pipe_job *job, size_
 				"jobs run after all others", (int)job->name->node.name.len,
 					 (const char *)job->name->node.name.data, (int)parent->name->node.name.len,
 					 (const char *)parent->name->node.name.data);
+		if (parent->node->kind == KIND_SERVICE && !job->final)
+			return pipe_fail(pipe, where, ERR_CYCLE, "job '%.*s' can't need '%.*s', a service: it ends only when the other "
+				"jobs of the run have ended", (int)job->name->node.name.len, (const char *)job->name->node.name.data,
+					 (int)parent->name->node.name.len, (const char *)parent->name->node.name.data);
 		parent->wanted_by = job->name->index + 1;
 	}
 	return ERR_NONE;

@@ -101,12 +101,59 @@ static void write_gate(struct writer *writer, const struct rec_job_spec *job)
 	writer->indent -= 2;
 }
 
+static void write_backoff(struct writer *writer, uint64_t first_ms, uint64_t last_ms)
+{
+	char first[CLOCK_TEXT_SIZE], longest[CLOCK_TEXT_SIZE];
+
+	write_key(writer, "backoff");
+	buf_add_str(writer->out, clock_write_span((int64_t)first_ms, first));
+	if (last_ms)
+		buf_addf(writer->out, "..%s", clock_write_span((int64_t)last_ms, longest));
+	buf_add_byte(writer->out, '\n');
+}
+
+static void write_codes(struct writer *writer, const char *key, const struct u64_list *codes)
+{
+	if (codes->n == 0)
+		return;
+	write_key(writer, key);
+	for (size_t i = 0; i < codes->n; i++)
+		buf_addf(writer->out, "%s%" PRIu64, i > 0 ? ", " : "[", codes->at[i]);
+	buf_add_str(writer->out, "]\n");
+}
+
+static void write_service(struct writer *writer, const struct rec_job_spec *job)
+{
+	if (!job->restart && !job->restart_wait_ms && !job->stable_ms && job->restart_never.n == 0 && !job->loop_ends && !job->loop_ms) {
+		write_true(writer, "service");
+		return;
+	}
+	write_map(writer, "service");
+	if (job->restart)
+		write_text(writer, "restart", slice_str(restart_name(job->restart)));
+	if (job->restart_wait_ms)
+		write_backoff(writer, job->restart_wait_ms, job->restart_wait_max_ms);
+	write_plain(writer, job, "service.");
+	write_codes(writer, "no_restart_exit", &job->restart_never);
+	if (job->loop_ends || job->loop_ms) {
+		write_map(writer, "crash_loop");
+		if (job->loop_ends)
+			write_number(writer, "n", job->loop_ends);
+		if (job->loop_ms)
+			write_span(writer, "in", job->loop_ms);
+		writer->indent -= 2;
+	}
+	writer->indent -= 2;
+}
+
 static void write_work(struct writer *writer, const struct rec_job_spec *job)
 {
 	struct slice command;
 
 	if (job->kind == KIND_NOOP)
 		write_text(writer, "kind", slice_str(job_kind_name(KIND_NOOP)));
+	if (job->kind == KIND_SERVICE)
+		write_service(writer, job);
 	if (job->gate_count > 0)
 		write_gate(writer, job);
 	if (job->sub_count > 0)
@@ -208,20 +255,14 @@ static void write_retry(struct writer *writer, const struct rec_job_spec *job)
 		uint64_t bit;
 		const char *word;
 	} ends[] = { { RETRY_ON_EXIT, "exit" }, { RETRY_ON_SIGNAL, "signal" }, { RETRY_ON_SPAWN, "spawn" }, { RETRY_ON_TIMEOUT, "timeout" } };
-	char first[CLOCK_TEXT_SIZE], longest[CLOCK_TEXT_SIZE];
 
 	if (!job->retry_max && !job->backoff_ms && !job->backoff_exact && !job->retry_on && job->retry_codes.n == 0)
 		return;
 	write_map(writer, "retry");
 	if (job->retry_max)
 		write_number(writer, "max", job->retry_max);
-	if (job->backoff_ms) {
-		write_key(writer, "backoff");
-		buf_add_str(writer->out, clock_write_span((int64_t)job->backoff_ms, first));
-		if (job->backoff_max_ms)
-			buf_addf(writer->out, "..%s", clock_write_span((int64_t)job->backoff_max_ms, longest));
-		buf_add_byte(writer->out, '\n');
-	}
+	if (job->backoff_ms)
+		write_backoff(writer, job->backoff_ms, job->backoff_max_ms);
 	if (job->backoff_exact)
 		buf_addf(writer->out, "%*sjitter: false\n", (int)writer->indent, "");
 	if (job->retry_on) {
@@ -232,12 +273,7 @@ static void write_retry(struct writer *writer, const struct rec_job_spec *job)
 				buf_addf(writer->out, "%s%s", count++ > 0 ? ", " : "", ends[i].word);
 		buf_add_str(writer->out, "]\n");
 	}
-	if (job->retry_codes.n > 0) {
-		write_key(writer, "codes");
-		for (size_t i = 0; i < job->retry_codes.n; i++)
-			buf_addf(writer->out, "%s%" PRIu64, i > 0 ? ", " : "[", job->retry_codes.at[i]);
-		buf_add_str(writer->out, "]\n");
-	}
+	write_codes(writer, "codes", &job->retry_codes);
 	writer->indent -= 2;
 }
 

@@ -93,6 +93,11 @@ static void other_event(struct event_answer *making, const struct rec_happening 
 	case HAPPENED_MASTER_BEGAN:
 		row->detail = happening->number;
 		break;
+	case HAPPENED_CRASH_LOOP:
+		row->job = happening->number;
+		row->run = happening->detail;
+		row->detail = 0;
+		break;
 	default:
 		break;
 	}

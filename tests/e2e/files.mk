@@ -131,6 +131,7 @@ e2e_tests = \
 	tests/e2e/run-command.sh \
 	tests/e2e/run-limits.sh \
 	tests/e2e/schedule.sh \
+	tests/e2e/services.sh \
 	tests/e2e/share.sh \
 	tests/e2e/shell.sh \
 	tests/e2e/static.sh \

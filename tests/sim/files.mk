@@ -22,6 +22,7 @@ sim_sources = \
 	tests/sim/graph_outputs.c \
 	tests/sim/graph_people.c \
 	tests/sim/graph_place.c \
+	tests/sim/graph_service.c \
 	tests/sim/graph_share.c \
 	tests/sim/graph_subrun.c \
 	tests/sim/graph_topic.c \
@@ -54,6 +55,7 @@ sim_sources = \
 	tests/sim/oracle_retry.c \
 	tests/sim/oracle_run.c \
 	tests/sim/oracle_schedule.c \
+	tests/sim/oracle_service.c \
 	tests/sim/oracle_share.c \
 	tests/sim/oracle_subrun.c \
 	tests/sim/oracle_sums.c \

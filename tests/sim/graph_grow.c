@@ -5,6 +5,8 @@
  */
 #include "sim.h"
 
+#include "proto/spec.h"
+
 #define PARENTS 6
 
 static void take_parent(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint64_t need)
@@ -43,7 +45,8 @@ void graph_take_parents(struct rand_state *rand, struct sim_graph *graph, struct
 		struct sim_parent parent = { .graph = others[rand_below(rand, other_count)] };
 
 		parent.index = (uint32_t)rand_below(rand, parent.graph->count);
-		if (!is_parent(graph, &parent))
+		/* Only final jobs may wait for services. */
+		if (!is_parent(graph, &parent) && parent.graph->jobs[parent.index].kind != KIND_SERVICE)
 			graph->parents[graph->parent_count++] = parent;
 	}
 	for (uint32_t i = 0; i < graph->count && graph->parent_count > 0; i++)

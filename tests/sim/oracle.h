@@ -164,6 +164,8 @@ struct oracle_walk {
 	uint32_t index;
 };
 
+/* oracle_service.c */
+bool oracle_service(struct sim_world *world, uint64_t serial);
 uint64_t oracle_run_next(struct sim_world *world, uint64_t run, struct oracle_walk *walk);
 /*
  * Could this worker have the job at present, by its labels and pool, its offers, and whether it is cordoned or drained?

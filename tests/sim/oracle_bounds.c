@@ -5,6 +5,8 @@
  */
 #include "oracle.h"
 
+#include "proto/spec.h"
+
 static bool holds(enum job_state state)
 {
 	return state == STATE_ASSIGNED || state == STATE_RUNNING || state == STATE_STOPPING;
@@ -16,10 +18,13 @@ static void bounds_given(struct sim_world *world, const struct rec_assign *assig
 	const struct sim_graph *graph = oracle_graph(world, job->job, &first);
 	const struct rec_job_spec *spec = graph ? &graph->jobs[job->job - first] : NULL;
 
+	/* Services don't count. */
+	if (spec && spec->kind == KIND_SERVICE)
+		return;
 	for (uint32_t i = 0; graph && i < graph->count; i++)
 		in_group += holds(oracle_job(world, first + i)->decided) && graph->jobs[i].group == spec->group;
 	for (struct oracle_walk walk = { 0 }; (serial = oracle_run_next(world, assign->run, &walk)) != 0;)
-		in_run += holds(oracle_job(world, serial)->decided);
+		in_run += holds(oracle_job(world, serial)->decided) && !oracle_service(world, serial);
 	if (graph && oracle_root(graph)->max_jobs && in_run > oracle_root(graph)->max_jobs)
 		world_fail(world, "%u jobs of a run are out, and %u is the most", (unsigned)in_run, oracle_root(graph)->max_jobs);
 	if (spec && spec->group_parallel && in_group > spec->group_parallel)

@@ -16,7 +16,7 @@ static bool ends_as(enum job_state state, enum job_event cause)
 {
 	switch (state) {
 	case STATE_SUCCEEDED:
-		return cause == 0 || cause == EVENT_PERSON_DONE || cause == EVENT_ENOUGH || cause == EVENT_EXPIRED;
+		return cause == 0 || cause == EVENT_OVER || cause == EVENT_PERSON_DONE || cause == EVENT_ENOUGH || cause == EVENT_EXPIRED;
 	case STATE_FAILED:
 		return cause == 0 || cause == EVENT_PERSON_FAILED || cause == EVENT_ENOUGH;
 	case STATE_TIMED_OUT:

@@ -80,8 +80,8 @@ static void life_row(struct sim_world *world, const struct row *any, struct orac
 	if (job->terminal && state != job->durable && (uint32_t)row->round == job->round)
 		world_fail(world, "I2: job %u was %s and becomes %s", (unsigned)row->job, state_table[job->durable].name,
 			   state_table[state].name);
-	/* A job also succeeds if a person says so, or if a loop counts a last pass that couldn't start as success. */
-	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && row->child == 0 &&
+	/* A job also succeeds if a person says so, if it is a service that nobody needs any longer, or if a loop counts a last pass that couldn't start as success. */
+	if (state == STATE_SUCCEEDED && row->stop_cause != EVENT_PERSON_DONE && row->stop_cause != EVENT_OVER && row->child == 0 &&
 	    !(spec && spec->loop_max && outcome_is_no_start((uint64_t)row->outcome)) &&
 	    job->last_started != (uint64_t)row->epoch)
 		world_fail(world, "I3: job %u succeeded by an attempt that isn't its last", (unsigned)row->job);

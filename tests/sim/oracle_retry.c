@@ -2,6 +2,8 @@
 /* Retries (I12: at most as many failures as allowed), rounds, delays, and earliest start times. */
 #include "oracle.h"
 
+#include "proto/spec.h"
+
 /*
  * Return the graph's first serial number, decided if known, because a child may have an attempt before the added
  * graph is durable. For schedules and sub-runs only the durable one is known.
@@ -193,7 +195,8 @@ static void retries_event(struct sim_world *world, const struct rec_event *event
 	(void)wall_ms;
 	if (event_opens_round(event))
 		job->fails = job->lost = 0;
-	if (!spec)
+	/* oracle_service.c checks how services go on. */
+	if (!spec || spec->kind == KIND_SERVICE)
 		return;
 	if (event->event == EVENT_EXITED_FAIL || pass_failed(event, job) ||
 	    (event->from == STATE_STOPPING && (event->to == STATE_DELAYED || event->to == STATE_TIMED_OUT)))

@@ -111,6 +111,7 @@ unit_programs = \
 	tests/unit/test_core_schedule_acts \
 	tests/unit/test_core_schedule_edges \
 	tests/unit/test_core_schedule_many \
+	tests/unit/test_core_service \
 	tests/unit/test_core_spec \
 	tests/unit/test_core_spec_fields \
 	tests/unit/test_core_submit_size \
@@ -575,6 +576,9 @@ tests_unit_test_core_schedule_edges_LDADD = $(core_libs)
 
 tests_unit_test_core_schedule_many_SOURCES = tests/unit/test_core_schedule_many.c
 tests_unit_test_core_schedule_many_LDADD = $(core_libs)
+
+tests_unit_test_core_service_SOURCES = tests/unit/test_core_service.c
+tests_unit_test_core_service_LDADD = $(core_libs)
 
 tests_unit_test_core_spec_SOURCES = tests/unit/test_core_spec.c
 tests_unit_test_core_spec_LDADD = $(core_libs)

@@ -47,6 +47,7 @@ static bool yaml_is_read(const struct setting *setting)
 		const struct pipe_section *section;
 	} sections[] = {
 		{ "approval.", &pipe_section_approval }, { "loop.", &pipe_section_loop }, { "retry.", &pipe_section_retry },
+		{ "service.crash_loop.", &pipe_section_crash_loop }, { "service.", &pipe_section_service },
 		{ "worker.", &pipe_section_worker }, { "log.", &pipe_section_log }, { "", &pipe_section_job },
 	};
 	const char *dot = strchr(setting->yaml, '.');
@@ -137,6 +138,37 @@ TEST noop_refuses_what_is_for_processes(void)
 	PASS();
 }
 
+TEST service_has_its_settings_and_no_others(void)
+{
+	struct rec_job_spec spec = { 0 };
+
+	ASSERT_EQ(ERR_NONE, read_yaml("name: p\ndefaults: {timeout: 5s, retry: 3, mode: once}\njobs:\n  a:\n    command: [x]\n    service:\n"
+				      "      {restart: on_failure, backoff: 2s..9s, stable: 30s, no_restart_exit: [7, 3], crash_loop: {n: 3, in: 1m}}\n", &spec));
+	ASSERT_EQ(KIND_SERVICE, (enum job_kind)spec.kind);
+	ASSERT_EQ(NULL, setting_without_use(&spec, KIND_SERVICE));
+	ASSERT(spec.argv.n == 1 && spec.restart == RESTART_ON_FAILURE && spec.restart_wait_ms == 2000 && spec.restart_wait_max_ms == 9000);
+	ASSERT(spec.stable_ms == 30000 && spec.loop_ends == 3 && spec.loop_ms == 60000 && spec.mode == EXEC_RETRY);
+	ASSERT(spec.restart_never.n == 2 && spec.restart_never.at[0] == 3 && spec.restart_never.at[1] == 7);
+	ASSERT_EQ(ERR_NONE, read_yaml("name: p\njobs:\n  a: {run: x, service: true}\n", &spec));
+	ASSERT_EQ(KIND_SERVICE, (enum job_kind)spec.kind);
+	ASSERT_EQ(ERR_NONE, read_yaml("name: p\njobs:\n  a: {run: x, service: false}\n", &spec));
+	ASSERT_EQ(KIND_UNSAID, (enum job_kind)spec.kind);
+	ASSERT_EQ(ERR_NONE, read_line("a; a=x kind=service restart=never stable=5s", &spec));
+	ASSERT(spec.kind == KIND_SERVICE && spec.restart == RESTART_NEVER && spec.stable_ms == 5000);
+	ASSERT_EQ(ERR_INVALID, read_yaml("name: p\njobs:\n  a: {run: x, service: true, timeout: 5s}\n", &spec));
+	ASSERT_STR_EQ("a service is meant to stay up: the key 'timeout' has no effect there", error.text);
+	ASSERT_EQ(ERR_INVALID, read_yaml("name: p\njobs:\n  a: {service: true}\n", &spec));
+	ASSERT_EQ(ERR_INVALID, read_yaml("name: p\njobs:\n  a: {run: x, service: {restart: maybe}}\n", &spec));
+	ASSERT_EQ(ERR_INVALID, read_yaml("name: p\njobs:\n  a: {run: x, service: {crash_loop: {n: 1}}}\n", &spec));
+	ASSERT_EQ(ERR_UNKNOWN_NAME, read_yaml("name: p\njobs:\n  a: {run: x, service: {restarts: always}}\n", &spec));
+	ASSERT_EQ(ERR_INVALID, read_line("a; a=x restart=never", &spec));
+	ASSERT_EQ(ERR_INVALID, read_line("a; a=x kind=service retry=3", &spec));
+	ASSERT_EQ(ERR_CYCLE, read_yaml("name: p\njobs:\n  a: {run: x, service: true}\n  b: {needs: a, run: y}\n", &spec));
+	ASSERT(strstr(error.text, "job 'b' can't need 'a', a service") != NULL);
+	ASSERT_EQ(ERR_NONE, read_yaml("name: p\njobs:\n  a: {run: x, service: true}\n  b: {run: y}\nfinally:\n  c: {run: z}\n", &spec));
+	PASS();
+}
+
 TEST kind_is_noop_or_nothing(void)
 {
 	struct rec_job_spec spec = { 0 };
@@ -157,6 +189,7 @@ int main(int argc, char **argv)
 	RUN_TEST(description_has_the_values_of_its_matrix);
 	RUN_TEST(noop_has_no_command);
 	RUN_TEST(noop_refuses_what_is_for_processes);
+	RUN_TEST(service_has_its_settings_and_no_others);
 	RUN_TEST(kind_is_noop_or_nothing);
 	GREATEST_MAIN_END();
 }

@@ -100,6 +100,8 @@ static const char everything[] =
 	"  out: {run: 'titan output a=1; x', shell: bash, outputs: [a, b-c]}\n"
 	"  loop: {run: 'test 1', loop: {until: 'ok', max: 5, delay: 2s, on_max: ok}, when: \"list.ok && !script:failed\"}\n"
 	"  gate: {approval: {message: 'really?', count: 2, from: [anna, bert], timeout: 30m, on_timeout: approve}, needs: [script]}\n"
+	"  web: {run: ./web, service: {restart: on_failure, backoff: 2s..20s, stable: 30s, no_restart_exit: [0, 3], crash_loop: {n: 4, in: 2m}}}\n"
+	"  plain: {command: [./web, 'a b'], service: true}\n"
 	"  none: {kind: noop, needs: {any: 2, of: [list, script, locked]}}\n"
 	"  always: {run: 'echo x; y', always: true, needs: [gate]}\n"
 	"  at: {run: z, deadline: 2027-01-01T00:00:00Z, needs: {all: [none, gate]}}\n"
@@ -136,7 +138,8 @@ TEST every_setting_is_written(void)
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *setting = &setting_table[i];
 
-		if (setting->yaml[0] != '\0' && !is_set(&graph, setting) && !is_set(&sub, setting))
+		/* The contents of files are known only where the pipeline is submitted. */
+		if (setting->yaml[0] != '\0' && strcmp(setting->yaml, "files") != 0 && !is_set(&graph, setting) && !is_set(&sub, setting))
 			FAILm(setting->yaml);
 	}
 	PASS();

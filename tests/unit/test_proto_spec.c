@@ -17,7 +17,7 @@ static const struct setting *find(const char *field)
 /* The numbers of kinds are stored and sent, so they never change. */
 TEST kind_numbers_stay(void)
 {
-	static const char *const names[] = { "unsaid", "command", "script", "gate", "subrun", "noop" };
+	static const char *const names[] = { "unsaid", "command", "script", "gate", "subrun", "noop", "service" };
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		ASSERT_STR_EQ(names[i], job_kind_name((enum job_kind)i));

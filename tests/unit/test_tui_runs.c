@@ -146,6 +146,26 @@ TEST failure_of_an_old_run_needs_somebody_until_it_is_discarded(void)
 	PASS();
 }
 
+TEST service_in_a_crash_loop_needs_somebody(void)
+{
+	uint64_t counts[STATE_COUNT] = { [STATE_DELAYED] = 1 };
+	struct rec_run_row row = fixture_run(3002, "web", RUN_WAITING, counts, 100000, 0);
+	struct msg_delta delta = { .turn = 9, .runs = { &row, 1 } };
+
+	fixture_press(&fixture, "1");
+	row.crash_loop = slice_str("ap\33i");
+	delta.id = fixture.runs_id;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	ASSERT(shows("NEEDS YOU (3)"));
+	ASSERT(fixture_has(&grid, "3002/ap\\x1bi"));
+	ASSERT(fixture_has(&grid, "the service ends again and again"));
+	row.crash_loop = slice_str("");
+	delta.turn++;
+	fixture_give(&fixture, OP_DELTA, &delta, FIXTURE_NOW);
+	ASSERT(shows("NEEDS YOU (2)"));
+	PASS();
+}
+
 TEST dead_letters_are_asked_for_again_when_they_change(void)
 {
 	uint64_t counts[STATE_COUNT] = { [STATE_FAILED] = 1 };
@@ -176,6 +196,7 @@ SUITE(tui_runs)
 	RUN_TEST(selection_among_older_runs_survives_a_new_list);
 	RUN_TEST(page_that_comes_while_frozen_is_asked_for_again);
 	RUN_TEST(failure_of_an_old_run_needs_somebody_until_it_is_discarded);
+	RUN_TEST(service_in_a_crash_loop_needs_somebody);
 	RUN_TEST(dead_letters_are_asked_for_again_when_they_change);
 }
 

@@ -88,6 +88,8 @@ static const char *what_word(const struct rec_event_row *row)
 		return "lost";
 	case HAPPENED_SCHEDULE_FIRED:
 		return "fired";
+	case HAPPENED_CRASH_LOOP:
+		return "crash_loop";
 	case HAPPENED_SCHEDULE_SKIPPED:
 		return "skipped";
 	default:
@@ -112,7 +114,7 @@ static struct slice object_text(const struct rec_event_row *row, struct arena *a
 		return row->act.n > 0 ? row->act.at[0].target : slice_str("an act that was pruned");
 	if (row->kind == HAPPENED_JOB && row->run == 0)
 		buf_addf(&text, "job number %" PRIu64, row->job);
-	else if (row->kind == HAPPENED_JOB)
+	else if (row->kind == HAPPENED_JOB || row->kind == HAPPENED_CRASH_LOOP)
 		buf_addf(&text, "%" PRIu64 "/", row->run);
 	else if (event_class(row) == EVENTS_RUN)
 		buf_addf(&text, "%" PRIu64, row->run);
@@ -172,6 +174,8 @@ static struct slice detail_text(const struct rec_event_row *row, struct arena *a
 		buf_addf(&text, "run %" PRIu64, row->run);
 	else if (row->kind == HAPPENED_SCHEDULE_SKIPPED)
 		buf_add_str(&text, skip_text(row->detail));
+	else if (row->kind == HAPPENED_CRASH_LOOP)
+		buf_add_str(&text, "the service ended too often lately; it is started every 5 minutes");
 	else if (row->kind == HAPPENED_MASTER_BEGAN)
 		buf_addf(&text, "start %" PRIu64, row->detail);
 	copy = arena_copy(arena, buf_slice(&text));

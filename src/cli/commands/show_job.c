@@ -53,6 +53,7 @@ static const struct column detail_columns[] = {
 	{ "crashes", "crashes", false },
 	{ "interrupted", "interrupted", false },
 	{ "crash_limit", "crashes allowed", false },
+	{ "restarts", "restarts", false },
 	{ "continue_on", "goes on when", false },
 	{ "on_worker_death", "worker's death", false },
 	{ "log", "output kept", false },
@@ -91,6 +92,7 @@ static const struct column detail_columns[] = {
 	{ "held", NULL, false },
 	{ "forgiven", NULL, false },
 	{ "dead", NULL, false },
+	{ "crash_loop", NULL, false },
 	{ "approvers", NULL, false },
 };
 const struct table job_detail_table = TABLE_OF(detail_columns);
@@ -244,7 +246,8 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_text(records, slice_str(exec_mode_name((enum exec_mode)(job->mode < EXEC_MODE_COUNT ? job->mode : 0))));
 	records_number(records, job->crashes);
 	records_number(records, job->interrupted);
-	number_or_none(records, job->crash_limit);
+	number_or_none(records, job->kind == KIND_SERVICE ? 0 : job->crash_limit);
+	number_or_none(records, job->restarts);
 	add_limits(records, job);
 	records_text(records, job->worker);
 	add_wants(records, job);
@@ -270,6 +273,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_bool(records, job->held);
 	records_bool(records, job->forgiven);
 	records_bool(records, job->dead);
+	records_bool(records, job->crash_loop);
 	records_texts(records, job->approvers);
 }
 

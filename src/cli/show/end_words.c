@@ -43,6 +43,8 @@ struct slice job_end_text(const struct rec_job_row *job, struct arena *arena)
 	else if (job->ended_by == EVENT_ENOUGH)
 		buf_addf(&text, "%s: pass %" PRIu64 " of %" PRIu64 ", until %.*s", event_texts[EVENT_ENOUGH], job->pass,
 			 job->loop_max, (int)job->loop_until.len, (const char *)job->loop_until.data);
+	else if (job->ended_by == EVENT_OVER)
+		buf_addf(&text, "%s", event_texts[EVENT_OVER]);
 	else if (state == STATE_CANCELLED && job->cause != 0)
 		buf_add_str(&text, "another job of its fan-out failed, so this job was cancelled");
 	else

@@ -322,6 +322,8 @@ struct slice job_cause_text(const struct rec_job_row *job, const struct rec_job_
 		return job->why;
 	if (job->held && !state_terminal(state))
 		return slice_str("held back");
+	if (job->crash_loop)
+		return slice_str("crash loop: it ended too often in a short time");
 	if (state == STATE_APPROVAL && job->gate_count > 1)
 		return arena_printf(arena, "%" PRIu64 " of %" PRIu64 " approved", job->gate_have, job->gate_count);
 	if (state == STATE_APPROVAL)

@@ -24,8 +24,10 @@ void extras_drop(struct run *run, uint32_t from)
 	for (uint32_t index = from; run->extras.count > 0 && index < run->job_count; index++) {
 		struct extra *extra = map_remove(&run->extras, index);
 
-		if (extra)
+		if (extra) {
 			blob_release(extra->outputs);
+			mem_free(extra->ends);
+		}
 		mem_free(extra);
 	}
 	if (from == 0)

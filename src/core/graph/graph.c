@@ -113,6 +113,49 @@ static enum err check_inputs(const struct builder *builder, const struct rec_job
 	return err;
 }
 
+static void service_add(struct run *run, struct job *job)
+{
+	extra_add(job);
+	run->services = mem_resize(run->services, run->service_count + 1, sizeof(*run->services));
+	run->services[run->service_count++] = job->index;
+}
+
+/*
+ * Refuse jobs that wait for the end of a service: it ends only when they have ended. Final jobs may, because a service
+ * doesn't wait for them.
+ */
+static enum err services_check(const struct builder *builder)
+{
+	const struct run *run = builder->run;
+
+	for (size_t i = 0; i < run->service_count; i++) {
+		const struct job *service = run_job(run, run->services[i]);
+		struct child_walk walk = children_of(service);
+		uint32_t edge;
+
+		if (service->flags & JOB_FINAL)
+			return error_set(builder->error, ERR_INVALID, "job %u: a service can't be final or need a final job", service->index);
+		while (child_next(&walk, &edge))
+			if (!(run_job(run, edge >> TRIGGER_BITS)->flags & JOB_FINAL))
+				return error_set(builder->error, ERR_INVALID, "job %u: needs: job %u is a service, which ends only when the other jobs of the run have ended",
+						 edge >> TRIGGER_BITS, service->index);
+	}
+	for (size_t i = 0; run->service_count > 0 && i < builder->outer_count; i++)
+		if (job_is_service(run_job(run, builder->outer[i].parent)) &&
+		    !(run_job(run, builder->outer[i].child >> TRIGGER_BITS)->flags & JOB_FINAL))
+			return error_set(builder->error, ERR_INVALID, "job %u: needs: job %u is a service, which ends only when the other jobs of the run have ended",
+					 builder->outer[i].child >> TRIGGER_BITS, builder->outer[i].parent);
+	return ERR_NONE;
+}
+
+static void work_count(struct run *run, const struct extent *extent)
+{
+	for (uint32_t i = 0; i < extent->count; i++) {
+		run->work += job_is_work(&extent->jobs[i]);
+		run->work_open += job_is_work(&extent->jobs[i]);
+	}
+}
+
 static enum err job_build(struct builder *builder, uint32_t index, struct slice *bytes)
 {
 	struct core *core = builder->core;
@@ -174,6 +217,8 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_OUTPUTS;
 		extra_add(job);
 	}
+	if (err == ERR_NONE && job_is_service(job))
+		service_add(builder->run, job);
 	if (err == ERR_NONE && job_is_subrun(job))
 		err = subrun_build(builder, job, &spec);
 	return err;
@@ -292,6 +337,8 @@ void extent_drop(struct run *run)
 	while (run->part_count > extent->part)
 		part_drop(run);
 	extras_drop(run, extent->start);
+	while (run->service_count > 0 && run->services[run->service_count - 1] >= extent->start)
+		run->service_count--;
 	run->job_count = extent->start;
 	conditions_drop(run, extent->start);
 	extent_free(extent);
@@ -341,7 +388,10 @@ enum err graph_build(struct core *core, struct run *run, uint64_t first, uint32_
 		if (run->extent_count > 1)
 			err = finals_check(core, run, builder.extent, error);
 	}
+	if (err == ERR_NONE)
+		err = services_check(&builder);
 	if (err == ERR_NONE) {
+		work_count(run, builder.extent);
 		later_add(&builder);
 		if (run->extent_count > 1)
 			finals_wait(run, builder.extent);
@@ -394,6 +444,7 @@ void run_free(struct run *run)
 	extras_drop(run, 0);
 	laters_free(run);
 	mem_free(run->finals);
+	mem_free(run->services);
 	mem_free(run->classes);
 	run_free_bounds(run);
 	mem_free(run->name);

@@ -58,7 +58,7 @@ void run_live_again(struct core *core, struct run *run);
 void run_stay(struct core *core, struct run *run);       /* keep an ended run in memory until this turn is durable */
 
 /* extra.c */
-/* the extra fields of a sub-run, or of a job with JOB_LOOP or JOB_ALWAYS */
+/* the extra fields of a sub-run, a service, or a job with JOB_LOOP, JOB_ALWAYS or JOB_OUTPUTS */
 struct extra *job_extra(const struct job *job);
 uint64_t job_child(const struct job *job);
 void job_child_set(const struct job *job, uint64_t child);
@@ -97,6 +97,17 @@ void job_spec_decode(struct core *core, const struct job *job, struct rec_job_sp
 static inline bool job_is_subrun(const struct job *job)
 {
 	return job->kind == KIND_SUBRUN;
+}
+
+static inline bool job_is_service(const struct job *job)
+{
+	return job->kind == KIND_SERVICE;
+}
+
+/* Do the services of the run stay up until this job has ended? */
+static inline bool job_is_work(const struct job *job)
+{
+	return !job_is_service(job) && !(job->flags & JOB_FINAL);
 }
 
 /* Return the job's state as its children see it: a bad end that counts as good is SUCCEEDED. */

@@ -506,6 +506,32 @@ static enum err spec_check_takes(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_service(const struct spec_check *check)
+{
+	const struct rec_job_spec *spec = check->spec;
+
+	if (spec->kind != KIND_SERVICE)
+		return spec->restart || spec->restart_wait_ms || spec->restart_wait_max_ms || spec->stable_ms || spec->restart_never.n > 0 ||
+		       spec->loop_ends || spec->loop_ms ?
+			spec_refused(check, ERR_INVALID, "restart", "the job has fields of a service but isn't a service") : ERR_NONE;
+	if (spec->mode == EXEC_ONCE)
+		return spec_refused(check, ERR_INVALID, "mode", "a service can't have mode once, because it is started again");
+	if (spec->restart > RESTART_NEVER)
+		return spec_refused(check, ERR_INVALID, "restart", "no such value");
+	if (spec->restart_wait_ms / 1000 > LIMIT_SPAN_MAX_S || spec->restart_wait_max_ms / 1000 > LIMIT_SPAN_MAX_S || spec->loop_ms / 1000 > LIMIT_SPAN_MAX_S)
+		return spec_refused(check, ERR_TOO_LARGE, "restart_wait_ms", "longer than ten years");
+	if (spec->restart_wait_max_ms > 0 && spec->restart_wait_max_ms < (spec->restart_wait_ms ? spec->restart_wait_ms : LIMIT_SERVICE_WAIT_MS))
+		return spec_refused(check, ERR_INVALID, "restart_wait_max_ms", "the longest wait before a restart is shorter than the first wait");
+	if (spec->loop_ends == 1 || spec->loop_ends > LIMIT_SERVICE_ENDS_MAX)
+		return spec_refused(check, ERR_INVALID, "loop_ends", "the number of ends that make a crash loop must be from 2 to 20");
+	if (spec->restart_never.n > LIMIT_RETRY_CODES_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "restart_never", "too many");
+	for (size_t i = 0; i < spec->restart_never.n; i++)
+		if (spec->restart_never.at[i] > 255 || (i > 0 && spec->restart_never.at[i] <= spec->restart_never.at[i - 1]))
+			return spec_refused(check, ERR_INVALID, "restart_never", "exit codes must be from 0 to 255 and ascending");
+	return ERR_NONE;
+}
+
 enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struct extent *extent, struct error *error)
 {
 	struct spec_check check = {
@@ -553,5 +579,7 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_gate(&check);
 	if (err == ERR_NONE)
 		err = spec_check_loop(&check);
+	if (err == ERR_NONE)
+		err = spec_check_service(&check);
 	return err;
 }

@@ -6,8 +6,6 @@
  */
 #include "core/life/life.h"
 
-#include <errno.h>
-
 #include "base/planted.h"
 #include "core/graph/graph.h"
 #include "core/life/internal.h"
@@ -91,42 +89,15 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 
 /* --- ends of attempts --- */
 
-/* Did the worker lack room for the job's files? */
-static bool stage_lacks(uint64_t outcome, uint64_t code)
-{
-	return outcome == OUTCOME_STAGE_FAILED && (code == ENOSPC || code == EDQUOT);
-}
-
-void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms)
-{
-	struct row *row;
-
-	/* Only an attempt that may have started counts as a try. */
-	if (job->tries == 0 || stage_lacks(job->outcome, job->code) || job->outcome == OUTCOME_NONE || job->outcome == OUTCOME_RECALLED || job->outcome == OUTCOME_REFUSED ||
-	    job->outcome == OUTCOME_ELSEWHERE)
-		return;
-	row = outbox_row(core->outbox, TABLE_attempt);
-	row->attempt = (struct row_attempt){
-		.job = (int64_t)job_serial(job), .epoch = (int64_t)job->epoch, .run = (int64_t)job->run->number,
-		.round = job->round, .pass = job->flags & JOB_LOOP ? job_passes(job) + 1 : 0, .try = job->tries,
-		.worker = job->worker, .outcome = job->outcome, .code = job->code, .stop_cause = job->stop_cause,
-		.started_ms = job->started_ms, .ended_ms = core->report_ms ? core->report_ms : ended_ms,
-		.cpu_us = (int64_t)job->cpu_us, .rss_kib = job->rss_kib, .out_bytes = (int64_t)job->out_bytes,
-		.child = (int64_t)job_child(job),
-	};
-	if ((uint32_t)job->epoch <= LIMIT_TRIES_KEPT)
-		return;
-	row = outbox_row(core->outbox, TABLE_attempt);
-	row->deleted = true;
-	row->attempt.job = (int64_t)job_serial(job);
-	row->attempt.epoch = (int64_t)(job->epoch - LIMIT_TRIES_KEPT);
-}
-
 /* End an attempt that had been asked to stop. A timed-out job may be retried; a cancelled one never is. */
 static void attempt_stopped(struct core *core, struct job *job, enum job_event event)
 {
 	struct rec_job_spec spec;
 
+	if (job->stop_cause == EVENT_OVER) {
+		service_stopped(core, job, event);
+		return;
+	}
 	if (job->stop_cause == EVENT_RUN_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
 		if (!loop_holds(job, &spec, STATE_TIMED_OUT) &&
@@ -155,6 +126,8 @@ void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool
 	} else if (job->state == STATE_ASSIGNED) {
 		job->tries--;            /* as far as is known the attempt never started, so no try is used */
 		job_move(core, job, EVENT_LOST, STATE_READY);
+	} else if (job_is_service(job)) {
+		service_lost(core, job);
 	} else if (outcome == OUTCOME_STOPPED && !PLANTED(interrupted_is_a_crash)) {
 		/*
 		 * The worker stopped the attempt because its lease ran out or because it shut down. That is not the
@@ -180,6 +153,10 @@ static void attempt_failed(struct core *core, struct job *job)
 {
 	struct rec_job_spec spec;
 
+	if (job_is_service(job)) {
+		service_ended(core, job);
+		return;
+	}
 	job_spec_decode(core, job, &spec);
 	if ((!loop_holds(job, &spec, STATE_FAILED) || PLANTED(loop_retried_when_done)) &&
 	    retry_due(job, &spec, retry_cause((enum outcome)job->outcome)))
@@ -244,7 +221,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	}
 	switch (done->outcome) {
 	case OUTCOME_EXIT:
-		if (done->code == 0)
+		if (done->code == 0 && !job_is_service(job))
 			attempt_over(core, job, EVENT_EXITED_OK, STATE_SUCCEEDED);
 		else
 			attempt_failed(core, job);
@@ -333,7 +310,9 @@ void attempt_run(struct core *core, struct job *job, enum job_event event, int64
 	job_move(core, job, event, STATE_RUNNING);
 	if (job->flags & JOB_UNRESERVED)
 		charge_started(core, job);
-	if (job->flags & JOB_TIMEOUT) {
+	if (job_is_service(job)) {
+		service_began(core, job);
+	} else if (job->flags & JOB_TIMEOUT) {
 		job_spec_decode(core, job, &spec);
 		due_arm(core, job, TIMER_TIMEOUT, due_after(core, (int64_t)spec.timeout_ms), 0);
 	}

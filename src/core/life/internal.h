@@ -74,9 +74,23 @@ bool retry_due(const struct job *job, const struct rec_job_spec *spec, uint64_t 
 void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
 	       uint64_t failures);
 
+/*
+ * Return a wait: it doubles from the first wait with each further failure, up to the last one. Jitter, unless exact, adds at most a
+ * quarter, so no wait is shorter than asked for.
+ */
+int64_t backoff_wait(struct core *core, uint64_t first, uint64_t last, bool exact, uint64_t failures);
+
 /* round.c */
 enum err round_open(struct core *core, const struct input_act *act, const struct target *target,
 		    uint64_t *ret_changed, struct error *error);
+
+/* service.c */
+void service_ended(struct core *core, struct job *job);          /* the service's process ended by itself */
+void service_lost(struct core *core, struct job *job);           /* its worker was lost, or ended it for a reason of its own */
+void service_began(struct core *core, struct job *job);          /* it runs: wait until it is stable */
+/* The service was told to end because nobody needs it any longer, and its process is gone. */
+void service_stopped(struct core *core, struct job *job, enum job_event event);
+bool service_reopens(const struct job *job);             /* does a new round of another job of the run start this service again? */
 
 /* subrun.c */
 #define SUBRUN_CANCELLED 2               /* the exit code that stands for a cancelled sub-run */
@@ -89,6 +103,9 @@ void subrun_stop(struct core *core, const struct job *job);      /* stop the job
 bool subrun_cancel(struct core *core, const struct job *job, bool all);
 /* Check whether the job's sub-run was told to end and still lives. */
 bool subrun_is_ending(const struct core *core, const struct job *job);
+
+/* tries.c */
+bool stage_lacks(uint64_t outcome, uint64_t code);       /* did the worker lack room for the job's files? */
 
 /* target.c */
 enum err own_run_check(const struct core *core, uint64_t run, struct slice own_only, struct error *error);

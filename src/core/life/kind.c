@@ -14,4 +14,6 @@ const struct kind_ops kind_table[KIND_COUNT] = {
 	/* Not in the tenant's share: otherwise its jobs could wait for the room that the sub-run itself takes. */
 	[KIND_SUBRUN] = { .in_bounds = true },
 	[KIND_NOOP] = { 0 },
+	/* Not in the bounds of its run: otherwise the jobs that use the service could wait for the room that it takes. */
+	[KIND_SERVICE] = { .worker = true, .in_share = true },
 };

@@ -20,8 +20,6 @@ void attempts_done(struct core *core, struct worker *worker, const struct core_i
 bool attempt_current(const struct worker *worker, const struct job *job, uint64_t epoch);
 bool attempt_unknown(const struct worker *worker, const struct job *job, uint64_t epoch);
 void attempt_run(struct core *core, struct job *job, enum job_event event, int64_t started_ms);
-/* Keep the facts about an attempt in a row of its own, because the job's row is about to describe the next one. */
-void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms);
 /* An attempt was lost. never_started: it certainly didn't start; false: it may have. */
 void attempt_lost(struct core *core, struct job *job, enum outcome outcome, bool never_started);
 void attempt_stop(struct core *core, struct job *job, enum job_event cause);
@@ -102,6 +100,17 @@ bool round_push_back(struct core *core, struct job *job, struct job *gate, uint6
 /* Would a new round of the job reach the gate? */
 bool round_reaches(struct core *core, struct job *job, const struct job *gate);
 
+/* service_run.c */
+/* Stop the services of runs whose other jobs have ended in this turn. Return whether there were any. */
+bool services_over(struct core *core);
+
+/* service.c */
+void service_stable(struct core *core, struct job *job);         /* the service was up for its stable time */
+int64_t service_stable_ms(const struct rec_job_spec *spec);
+int64_t service_longest_ms(const struct rec_job_spec *spec);     /* the longest wait before a restart */
+bool service_row_sane(const struct job *job, const struct row_job *row);
+void service_check(const struct job *job);
+
 /* subrun.c */
 void subruns_end(struct core *core);                     /* end each job whose sub-run ended in this turn */
 /* end the job's whole sub-run, including its `always` jobs */
@@ -113,6 +122,10 @@ bool subrun_load(struct run *run, const struct row_run *row);
 bool subrun_row_sane(const struct job *job, const struct row_job *row);
 enum err subruns_load(const struct core *core, struct error *error);
 void subruns_check(const struct core *core);
+
+/* tries.c */
+/* Keep the facts about an attempt in a row of its own, because the job's row is about to describe the next one. */
+void attempt_keep(struct core *core, const struct job *job, int64_t ended_ms);
 
 /* target.c: the run, job or fan-out that an act names. A fan-out's jobs are neighbours. */
 struct target {

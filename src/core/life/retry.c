@@ -82,25 +82,21 @@ int64_t backoff_longest_ms(const struct rec_job_spec *spec)
 	return (int64_t)(spec->backoff_exact ? last : last + last / 4);
 }
 
-/*
- * Return the wait before a retry: it doubles with each failure up to the longest wait. Jitter adds at most a quarter,
- * so no wait is shorter than asked for.
- */
-static int64_t backoff_ms(struct core *core, const struct rec_job_spec *spec, uint64_t failures)
+int64_t backoff_wait(struct core *core, uint64_t first, uint64_t last, bool exact, uint64_t failures)
 {
-	uint64_t last = backoff_last(spec), wait = backoff_first(spec);
+	uint64_t wait = first;
 
 	for (uint64_t i = 1; i < failures && wait < last; i++)
 		wait *= 2;
 	if (wait > last)
 		wait = last;
-	return (int64_t)(spec->backoff_exact ? wait : wait + rand_below(&core->rand, wait / 4 + 1));
+	return (int64_t)(exact ? wait : wait + rand_below(&core->rand, wait / 4 + 1));
 }
 
 void job_delay(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec,
 	       uint64_t failures)
 {
-	int64_t wait = backoff_ms(core, spec, failures);
+	int64_t wait = backoff_wait(core, backoff_first(spec), backoff_last(spec), spec->backoff_exact, failures);
 
 	attempt_keep(core, job, core->now.wall_ms);
 	job_move(core, job, event, STATE_DELAYED);

@@ -67,6 +67,19 @@ static void opening_add(struct round_opening *opening, uint32_t index)
 	opening->at[opening->count++] = index;
 }
 
+/* Services that had ended with the run are needed again when one of its other jobs runs again. */
+static void opening_add_services(struct round_opening *opening)
+{
+	const struct run *run = opening->run;
+	bool needed = false;
+
+	for (size_t i = 0; i < opening->count && !needed; i++)
+		needed = job_is_work(run_job(run, opening->at[i]));
+	for (size_t i = 0; needed && i < run->service_count; i++)
+		if (service_reopens(run_job(run, run->services[i])))
+			opening_add(opening, run->services[i]);
+}
+
 static void opening_descend(struct round_opening *opening)
 {
 	size_t asked = opening->count;
@@ -124,7 +137,7 @@ static void job_reopen(struct core *core, struct job *job, enum job_event event)
 	job->out_bytes = 0;
 	job_child_set(job, 0);
 	job_passes_set(job, 0);
-	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED | JOB_CONDITION_FALSE);
+	job->flags &= (uint32_t)~(JOB_LOOSE | JOB_PASSED | JOB_CONDITION_FALSE | JOB_CRASH_LOOP);
 	job_move(core, job, event, STATE_WAITING);
 	deadline_reopen(core, job);
 }
@@ -330,7 +343,8 @@ enum err round_open(struct core *core, const struct input_act *act, const struct
 	}
 	if (opening.count == 0 && wanted && !target->whole)
 		err = opening_is_spent(&opening, wanted, error);
-	else if (opening.only)
+	opening_add_services(&opening);
+	if (opening.only)
 		opening_add_waiting(&opening);
 	else
 		opening_descend(&opening);

@@ -234,7 +234,7 @@ void subruns_check(const struct core *core)
 		while (map_next(&run->extras, &cursor, &index, &value)) {
 			const struct job *job = run_job(run, (uint32_t)index);
 
-			CHECK(job_is_subrun(job) || job->flags & (JOB_LOOP | JOB_ALWAYS | JOB_OUTPUTS));
+			CHECK(job_is_subrun(job) || job_is_service(job) || job->flags & (JOB_LOOP | JOB_ALWAYS | JOB_OUTPUTS));
 			count += job_is_subrun(job) && state_holds(job->state);
 		}
 	}

@@ -62,8 +62,9 @@ static enum err group_join(struct run *run, struct job *job, const struct rec_jo
 
 static bool lane_is(const struct lane *lane, const struct lane *want, const struct claim *claims)
 {
-	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count)
-		return false;            /* kinds needn't be compared: a kind without a worker has its own class */
+	if (lane->class_at != want->class_at || lane->group != want->group || lane->claim_count != want->claim_count ||
+	    lane->in_bounds != want->in_bounds || lane->in_share != want->in_share)
+		return false;
 	for (size_t i = 0; i < want->claim_count; i++)
 		if (lane->claims[i].bound != claims[i].bound || lane->claims[i].stated != claims[i].stated ||
 		    lane->claims[i].shared != claims[i].shared)

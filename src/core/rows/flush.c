@@ -73,7 +73,8 @@ static void job_row_put(struct core *core, const struct job *job)
 			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |
 			(job->flags & JOB_DEAD ? ROW_JOB_DEAD : 0) |
 			(job->flags & JOB_LATE ? ROW_JOB_LATE : 0) |
-			(job->flags & JOB_CONDITION_FALSE ? ROW_JOB_CONDITION_FALSE : 0),
+			(job->flags & JOB_CONDITION_FALSE ? ROW_JOB_CONDITION_FALSE : 0) |
+			(job->flags & JOB_CRASH_LOOP ? ROW_JOB_CRASH_LOOP : 0),
 	};
 }
 

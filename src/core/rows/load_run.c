@@ -178,11 +178,11 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 	if (row->kind != KIND_UNSAID && row->kind != job->kind)
 		return false;
 	if (!subrun_row_sane(job, row) || !loop_row_sane(job, row) || !ending_row_sane(job, row) ||
-	    !outputs_row_sane(job, row))
+	    !outputs_row_sane(job, row) || !service_row_sane(job, row))
 		return false;
 	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
 	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
-	     row->stop_cause != EVENT_RUN_TIMEOUT && row->stop_cause != EVENT_DEADLINE))
+	     row->stop_cause != EVENT_RUN_TIMEOUT && row->stop_cause != EVENT_DEADLINE && row->stop_cause != EVENT_OVER))
 		return false;
 	if (row->cause != 0) {
 		const struct job *cause = row->cause > 0 ? job_find(core, (uint64_t)row->cause - 1) : NULL;
@@ -246,6 +246,8 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 		job->flags |= JOB_LATE;
 	if (row->flags & ROW_JOB_CONDITION_FALSE)
 		job->flags |= JOB_CONDITION_FALSE;
+	if (row->flags & ROW_JOB_CRASH_LOOP)
+		job->flags |= JOB_CRASH_LOOP;
 	if ((job->state == STATE_APPROVAL || job->state == STATE_UNKNOWN) && !core->loaded)
 		gate_add(core, job);
 	return ERR_NONE;

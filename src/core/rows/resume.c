@@ -39,7 +39,7 @@ static int64_t timeout_due(struct core *core, struct job *job, const struct rec_
 
 static int64_t delay_longest_ms(const struct rec_job_spec *spec)
 {
-	int64_t longest = backoff_longest_ms(spec);
+	int64_t longest = spec->kind == KIND_SERVICE ? service_longest_ms(spec) : backoff_longest_ms(spec);
 
 	if ((int64_t)spec->delay_ms > longest)
 		longest = (int64_t)spec->delay_ms;
@@ -56,7 +56,7 @@ static void job_resume_timers(struct core *core, struct job *job)
 	ending_resume(core, job);
 	if (job->state != STATE_DELAYED && !(job->state == STATE_APPROVAL && job->when_ms > 0) &&
 	    !(job->state == STATE_READY && job->when_ms > 0) &&
-	    !(job->state == STATE_RUNNING && job->flags & JOB_TIMEOUT))
+	    !(job->state == STATE_RUNNING && (job->flags & JOB_TIMEOUT || (job_is_service(job) && job->crashes > 0))))
 		return;
 	job_spec_decode(core, job, &spec);
 	if (job->state == STATE_DELAYED)
@@ -68,6 +68,8 @@ static void job_resume_timers(struct core *core, struct job *job)
 		due_arm(core, job, TIMER_DISPATCH, PLANTED(queue_time_starts_anew) ?
 			due_after(core, (int64_t)spec.dispatch_timeout_ms) :
 			due_clamp(core, job, (int64_t)spec.dispatch_timeout_ms), 0);
+	else if (job_is_service(job))
+		due_arm(core, job, TIMER_STABLE, due_clamp(core, job, service_stable_ms(&spec)), 0);
 	else
 		due_arm(core, job, TIMER_TIMEOUT,
 			timeout_due(core, job, &spec) + (PLANTED(timeout_lost_at_load) ? INT64_C(3600000) : 0), 0);
@@ -131,6 +133,7 @@ enum err run_resume(struct core *core, struct run *run, struct error *error)
 			break;
 		}
 		run->ended += state_terminal(job->state);
+		run->work_open -= state_terminal(job->state) && job_is_work(job);
 		job_resume(core, job);
 	}
 	for (size_t state = 0; state < STATE_COUNT; state++)
@@ -206,6 +209,7 @@ enum err run_load_ended(struct core *core, const struct row *rows, size_t count,
 	for (size_t state = 0; state < STATE_COUNT; state++)
 		core->counts[state] += run->counts[state];
 	run->ended = run->job_count;
+	run->work_open = 0;
 	run->ended_ms = rows[0].run.ended_ms;
 	run_wait_sweep(core, run);
 	return ERR_NONE;

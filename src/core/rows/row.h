@@ -21,7 +21,7 @@
 
 /* Bits of the column job.flags. */
 enum { ROW_JOB_HELD = 1, ROW_JOB_LOOSE = 2, ROW_JOB_PASSED = 4, ROW_JOB_DEAD = 8, ROW_JOB_LATE = 32,
-       ROW_JOB_CONDITION_FALSE = 64, ROW_JOB_FLAGS = 111 };
+       ROW_JOB_CONDITION_FALSE = 64, ROW_JOB_CRASH_LOOP = 128, ROW_JOB_FLAGS = 239 };
 enum { ROW_WORKER_ENDED = 4 };         /* a bit of the column standing in a worker's row; the other bits are an enum worker_standing */
 
 enum row_table {

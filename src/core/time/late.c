@@ -14,7 +14,7 @@ void job_out_of_time(struct core *core, struct job *job)
 		return;                  /* the timer is armed again if the unknown job returns */
 	if (job->state == STATE_STOPPING) {
 		/* Already stopping after a time-out: change the cause, so that no retry follows. */
-		if (job->stop_cause != EVENT_CANCEL && job->stop_cause != EVENT_DEADLINE) {
+		if (job->stop_cause != EVENT_CANCEL && job->stop_cause != EVENT_DEADLINE && job->stop_cause != EVENT_OVER) {
 			job->stop_cause = EVENT_DEADLINE;
 			job_touch(core, job, true);
 		}

@@ -116,10 +116,30 @@ void tell_count(struct telling *telling, const char *lead, uint64_t count, const
 	buf_addf(&telling->words, "%s%llu %s", lead, (unsigned long long)count, count == 1 ? one : many);
 }
 
+/* Add how often a service was started again; in a crash loop, say so. */
+static enum reason tell_service(struct telling *telling, enum reason reason)
+{
+	const struct job *job = telling->job;
+
+	if (job->tries > 1)
+		tell_count(telling, "; it was started again ", job->tries - 1U, "time", "times");
+	if (!(job->flags & JOB_CRASH_LOOP))
+		return reason;
+	buf_addf(&telling->words, "; it ended too often in a short time (crash loop), so it is started only every %d minutes until it stays up for ",
+		 LIMIT_SERVICE_LOOP_WAIT_MS / 60000);
+	text_add_span(&telling->words, service_stable_ms(telling->spec));
+	return REASON_CRASH_LOOP;
+}
+
 static enum reason tell_delayed(struct telling *telling)
 {
 	const struct job *job = telling->job;
 
+	if (job_is_service(job) && job->tries > 0) {
+		buf_add_str(&telling->words, "the service's process ended; it is started again in ");
+		tell_wait(telling);
+		return tell_service(telling, REASON_DUE);
+	}
 	buf_add_str(&telling->words, "the job is due in ");
 	tell_wait(telling);
 	if (job_passes(job) > 0 && job->tries == 0)
@@ -363,7 +383,7 @@ static enum reason tell(struct telling *telling)
 		buf_addf(&telling->words, "the job runs on worker %s", worker->name);
 		if (worker->state == WORKER_UNREACHABLE)
 			buf_add_str(&telling->words, ", which can't be reached now");
-		return REASON_RUNNING;
+		return job_is_service(telling->job) ? tell_service(telling, REASON_RUNNING) : REASON_RUNNING;
 	case STATE_STOPPING:
 		if (worker && worker_has_stuck(worker, job_serial(telling->job)))
 			return tell_stuck(telling, worker);

@@ -64,6 +64,22 @@ uint64_t view_begun_by(const struct core *core, uint64_t run)
 	return key ? key->by_run : 0;
 }
 
+/* Name the first service of the run that is in a crash loop. */
+static struct slice view_crash_loop(const struct run *run, struct arena *arena)
+{
+	for (size_t i = 0; i < run->service_count; i++) {
+		const struct job *job = run_job(run, run->services[i]);
+		struct slice bytes = job_spec_bytes(job);
+		struct rec_job_spec spec;
+
+		if (!(job->flags & JOB_CRASH_LOOP))
+			continue;
+		CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
+		return spec.name;
+	}
+	return slice_make(NULL, 0);
+}
+
 bool view_run(const struct core *core, uint64_t number, struct arena *arena, struct rec_run_row *ret_row)
 {
 	const struct run *run = run_find(core, number);
@@ -84,6 +100,7 @@ bool view_run(const struct core *core, uint64_t number, struct arena *arena, str
 		.tenant = slice_eq(slice_str(run->tenant->name), slice_str(run->owner)) ?
 			slice_str(NULL) : slice_str(run->tenant->name),
 		.concurrency = run_concurrency(run, arena), .seated = run->seated,
+		.crash_loop = view_crash_loop(run, arena),
 	};
 	return true;
 }
@@ -231,6 +248,11 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	ret_row->child = job_child(job);
 	if (job->flags & JOB_LOOP)
 		ret_row->pass = job_passes(job) + 1U;
+	if (job_is_service(job)) {
+		ret_row->crashes = 0;    /* of a service the field counts other ends */
+		ret_row->restarts = job->tries > 0 ? job->tries - 1U : 0;
+		ret_row->crash_loop = (job->flags & JOB_CRASH_LOOP) != 0;
+	}
 	ret_row->pushback = pushback_reason(core, job);
 	progress_view(core, job, ret_row);
 	if (job->state == STATE_APPROVAL)
