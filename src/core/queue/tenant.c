@@ -7,6 +7,7 @@
 
 #include "base/planted.h"
 #include "base/text.h"
+#include "core/graph/graph.h"
 #include "core/queue/internal.h"
 
 #define WEIGHT_DEFAULT 1
@@ -82,6 +83,16 @@ void tenants_free(struct core *core)
 	name_map_free(&core->tenant_names);
 }
 
+/* Attempts of services, which don't count in the bound of their run. */
+static uint64_t services_out(const struct run *run)
+{
+	uint64_t out = 0;
+
+	for (size_t i = 0; i < run->service_count; i++)
+		out += state_holds(run_job(run, run->services[i])->state);
+	return out;
+}
+
 uint64_t tenant_queued(const struct core *core, const struct tenant *tenant)
 {
 	uint64_t queued = 0;
@@ -91,7 +102,7 @@ uint64_t tenant_queued(const struct core *core, const struct tenant *tenant)
 
 		if (run && run->tenant == tenant)
 			queued += run->job_count - run->ended -
-				  (PLANTED(queued_counts_what_is_out) ? 0 : run->bound.active);
+				  (PLANTED(queued_counts_what_is_out) ? 0 : run->bound.active + services_out(run));
 	}
 	return queued;
 }
