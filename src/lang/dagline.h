@@ -210,6 +210,8 @@ struct job_defaults {                    /* settings for nodes that don't set th
 	struct slice_list labels;
 	struct slice_list asks;          /* resources, as in struct demand */
 	struct slice inputs;             /* files, as input records */
+	struct slice_list requires;      /* capabilities of the pool */
+	struct slice topic;
 };
 
 /* Write the settings that all jobs share, as a run_context record, or nothing. dag: the graph of the jobs, or NULL. */

@@ -80,7 +80,7 @@ static bool says_work(const struct dag_node *node)
 	return node->retry_max || node->plain.timeout_ms || node->plain.dispatch_timeout_ms || node->backoff_ms || node->mode ||
 	       node->retry_on || node->crash_limit || node->worker_death || node->log_max || node->labels.n ||
 	       node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n ||
-	       node->outputs.n || node->plain.interpreter.len;
+	       node->outputs.n || node->plain.interpreter.len || node->plain.stdin_text.len;
 }
 
 /* Settings of jobs that are meant to end. */

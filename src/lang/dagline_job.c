@@ -285,6 +285,10 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	demand_spec(&node->placing, spec);
 	if (spec->asks.n == 0)
 		spec->asks = defaults->asks;
+	if (spec->requires.n == 0)
+		spec->requires = defaults->requires;
+	if (spec->topic.len == 0)
+		spec->topic = defaults->topic;
 	spec->concurrency = node->concurrency;
 	spec->locks = node->locks;
 	spec->kv_read = node->kv_read;

@@ -30,9 +30,11 @@ lang_sources = \
 	src/lang/log_max.h \
 	src/lang/pipeline.c \
 	src/lang/pipeline.h \
+	src/lang/pipeline_axes.c \
 	src/lang/pipeline_code.c \
 	src/lang/pipeline_fan.c \
 	src/lang/pipeline_files.c \
+	src/lang/pipeline_include.c \
 	src/lang/pipeline_internal.h \
 	src/lang/pipeline_job.c \
 	src/lang/pipeline_loop.c \
@@ -46,6 +48,7 @@ lang_sources = \
 	src/lang/pipeline_share.c \
 	src/lang/pipeline_shell.c \
 	src/lang/pipeline_sub.c \
+	src/lang/pipeline_template.c \
 	src/lang/pipeline_tree.c \
 	src/lang/pipeline_tree.h \
 	src/lang/pipeline_unknown.c \

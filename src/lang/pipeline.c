@@ -10,7 +10,6 @@
 #include "proto/limits.h"
 
 #define PARAMS_MAX 256
-#define AXES_MAX 16
 /* Stands for the value of a parameter that isn't known while a pipeline is only checked. */
 #define PLACEHOLDER "x"
 
@@ -53,7 +52,7 @@ static enum err read_param_keys(struct pipe *pipe, const struct tree_node *value
 	return ERR_NONE;
 }
 
-static enum err plain_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+enum err pipe_value_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
 {
 	enum err err = pipe_text(pipe, node, "a value", ret);
 
@@ -67,7 +66,7 @@ static enum err check_choice(struct pipe *pipe, const struct tree_node *value, c
 {
 	struct slice_list choices = { 0 };
 	struct buf words = { 0 };
-	enum err err = pipe_list(pipe, param->choices, "enum", PARAMS_MAX, plain_item, &choices);
+	enum err err = pipe_list(pipe, param->choices, "enum", PARAMS_MAX, pipe_value_item, &choices);
 
 	if (err != ERR_NONE)
 		return err;
@@ -82,7 +81,7 @@ static enum err check_choice(struct pipe *pipe, const struct tree_node *value, c
 			(int)value->key.len, (const char *)value->key.data, buf_cstr(&words),
 			(int)(text.len < LIMIT_NAME_MAX_LEN ? text.len : LIMIT_NAME_MAX_LEN), (const char *)text.data);
 	if (given)
-		pipe->reader.spot.len = 0;
+		pipe->reader.spot = pipe->using_template ? pipe->using_template->spot : (struct dag_spot){ 0, 0 };
 	buf_free(&words);
 	return err;
 }
@@ -90,10 +89,10 @@ static enum err check_choice(struct pipe *pipe, const struct tree_node *value, c
 /* Is the pipeline only being checked, without a value for this parameter? */
 static bool may_lack(const struct pipe *pipe, struct slice name)
 {
-	bool may = pipe->check_only;
+	bool may = pipe->check_only && pipe->using_template == NULL;
 
-	for (size_t i = 0; i < pipe->unknown.n; i++)
-		may = may || slice_eq(pipe->unknown.at[i], name);
+	for (size_t i = 0; i < pipe->given.unknown.n; i++)
+		may = may || slice_eq(pipe->given.unknown.at[i], name);
 	return may;
 }
 
@@ -115,13 +114,13 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 	    (param.preset && (err = pipe_text(pipe, param.preset, "a default", &preset)) != ERR_NONE) ||
 	    (param.preset && param.choices && (err = check_choice(pipe, value, &param, preset, false)) != ERR_NONE))
 		return err;
-	given = given_value(pipe->given, value->key, &text);
+	given = given_value(pipe->given.values, value->key, &text);
 	if (!required && param.preset == NULL)
 		return dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
 				"a parameter needs a default or required: true");
 	if (required && param.preset != NULL)
 		return pipe_fail(pipe, param.preset, ERR_INVALID, "a required parameter can't have a default");
-	if (given_value(pipe->taken, value->key, taken)) {
+	if (given_value(pipe->given.taken, value->key, taken)) {
 		*ret = slice_str(PLACEHOLDER);
 		if (!param.choices)
 			return ERR_NONE;
@@ -131,6 +130,13 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 	if (required && !given && may_lack(pipe, value->key)) {
 		*unknown = true;
 		return ERR_NONE;
+	}
+	if (required && !given && pipe->using_template != NULL) {
+		err = pipe_fail(pipe, pipe->using_template, ERR_INVALID, "the template's parameter '%.*s' is required", (int)value->key.len,
+				(const char *)value->key.data);
+		error_next(pipe->reader.error, "add with: {%.*s: VALUE}", (int)value->key.len,
+			   (const char *)value->key.data);
+		return err;
 	}
 	if (required && !given) {
 		err = dag_fail(&pipe->reader, value->key_spot.at, value->key_spot.len, ERR_INVALID,
@@ -151,25 +157,22 @@ static enum err read_param(struct pipe *pipe, const struct tree_node *value, str
 	return ERR_NONE;
 }
 
-enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+enum err pipe_param_values(struct pipe *pipe, const struct tree_node *map, struct dag_values **ret, size_t *ret_count)
 {
 	struct dag_values *params;
 	size_t count = 0;
-	enum err err = pipe_expect(pipe, value, TREE_MAP, "params");
+	enum err err = ERR_NONE;
 
-	(void)job;
-	if (err != ERR_NONE)
-		return err;
-	if (value->count > PARAMS_MAX)
-		return pipe_fail(pipe, value, ERR_TOO_LARGE, "a pipeline may have at most %d parameters", PARAMS_MAX);
-	params = arena_zalloc(pipe->reader.arena, value->count + 1, sizeof(*params));
-	for (const struct tree_node *node = value->first; node != NULL; node = node->next, count++) {
+	if (map->count > PARAMS_MAX)
+		return pipe_fail(pipe, map, ERR_TOO_LARGE, "a pipeline or a template may have at most %d parameters", PARAMS_MAX);
+	params = arena_zalloc(pipe->reader.arena, map->count + 1, sizeof(*params));
+	for (const struct tree_node *node = map->first; node != NULL; node = node->next, count++) {
 		enum err wrong = ERR_NONE;
 
 		params[count].name = node->key;
 		params[count].values.at = arena_zalloc(pipe->reader.arena, 1, sizeof(struct slice));
 		params[count].values.n = 1;
-		/* The default of a parameter can't use other parameters, because their order would matter. */
+		/* The default of a parameter can't use other parameters of its map, because their order would matter. */
 		pipe_note(pipe, read_param(pipe, node, params[count].values.at, &params[count].unknown, &params[count].taken), &wrong);
 		if (wrong != ERR_NONE)
 			params[count].unknown = true;
@@ -178,6 +181,21 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 		if (err == ERR_NONE)
 			err = wrong;
 	}
+	*ret = params;
+	*ret_count = count;
+	return err;
+}
+
+enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct dag_values *params = NULL;
+	size_t count = 0;
+	enum err err = pipe_expect(pipe, value, TREE_MAP, "params");
+
+	(void)job;
+	if (err != ERR_NONE)
+		return err;
+	err = pipe_param_values(pipe, value, &params, &count);
 	pipe->words.params = params;
 	pipe->words.param_count = count;
 	return err;
@@ -186,8 +204,10 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 /* Check the given parameters: each must be NAME=VALUE with a name that the pipeline declares. */
 static enum err check_given(struct pipe *pipe)
 {
-	for (size_t i = 0; i < pipe->given.n + pipe->taken.n; i++) {
-		struct slice entry = i < pipe->given.n ? pipe->given.at[i] : pipe->taken.at[i - pipe->given.n];
+	const struct slice_list *values = &pipe->given.values, *taken = &pipe->given.taken;
+
+	for (size_t i = 0; i < values->n + taken->n; i++) {
+		struct slice entry = i < values->n ? values->at[i] : taken->at[i - values->n];
 		const uint8_t *equals = entry.len ? memchr(entry.data, '=', entry.len) : NULL;
 		struct slice name = slice_make(entry.data, equals ? (size_t)(equals - entry.data) : 0);
 		bool known = false;
@@ -205,88 +225,6 @@ static enum err check_given(struct pipe *pipe)
 				 (int)(name.len < LIMIT_NAME_MAX_LEN ? name.len : LIMIT_NAME_MAX_LEN), (const char *)name.data);
 	}
 	return ERR_NONE;
-}
-
-/* ---- matrices ---- */
-
-static enum err read_axis(struct pipe *pipe, const struct tree_node *node, struct dag_values *axis, uint64_t *width)
-{
-	enum err err;
-
-	if (!text_is_name(node->key))
-		return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
-				"the name of a matrix axis may only have letters, digits and _ . -");
-	axis->name = node->key;
-	if (node->kind != TREE_LIST)
-		return pipe_expect(pipe, node, TREE_LIST, "an axis of a matrix");
-	err = pipe_list(pipe, node, "an axis", LIMIT_RUN_JOBS_MAX, plain_item, &axis->values);
-	if (err == ERR_NONE && axis->values.n > LIMIT_RUN_JOBS_MAX / *width)
-		return pipe_fail(pipe, node, ERR_TOO_LARGE, "the matrix has more than %d jobs", LIMIT_RUN_JOBS_MAX);
-	*width *= axis->values.n;
-	return err;
-}
-
-static enum err read_max_parallel(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_number(pipe, value, 1, LIMIT_RUN_JOBS_MAX, &job->node->group_parallel);
-}
-
-static enum err read_fail_fast(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	return pipe_bool(pipe, value, &job->node->group_fail_fast);
-}
-
-/* All other keys of a matrix are names of axes. */
-static const struct pipe_key matrix_keys[] = { { "max_parallel", read_max_parallel }, { "fail_fast", read_fail_fast } };
-
-const struct pipe_section pipe_section_matrix = PIPE_SECTION("matrix", matrix_keys, NULL);
-
-static enum err read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	struct dag_values *axes;
-	uint64_t width = 1;
-	size_t count = 0;
-	enum err err = pipe_expect(pipe, value, TREE_MAP, "matrix");
-
-	if (err != ERR_NONE)
-		return err;
-	axes = arena_zalloc(pipe->reader.arena, AXES_MAX, sizeof(*axes));
-	for (const struct tree_node *node = value->first; node != NULL; node = node->next) {
-		const struct pipe_key *key = pipe_key_find(&pipe_section_matrix, node->key);
-
-		if (key != NULL)
-			pipe_note(pipe, key->read(pipe, job, node), &err);
-		else if (count < AXES_MAX)
-			pipe_note(pipe, read_axis(pipe, node, &axes[count++], &width), &err);
-		else
-			return pipe_fail(pipe, node, ERR_TOO_LARGE, "a matrix may have at most %d axes", AXES_MAX);
-	}
-	if (err == ERR_NONE && count == 0)
-		err = pipe_fail(pipe, value, ERR_INVALID, "a matrix needs at least one axis: codec: [av1, h265]");
-	if (err != ERR_NONE)
-		return err;
-	pipe->words.axes = axes;
-	pipe->words.axis_count = count;
-	pipe->words.zipped = false;
-	job->matrix = arena_zalloc(pipe->reader.arena, 1, sizeof(*job->matrix));
-	*job->matrix = pipe->words;
-	job->node->matrix = job->matrix;
-	job->node->fan = true;
-	job->node->width = (uint32_t)width;
-	return ERR_NONE;
-}
-
-/* If the matrix is wrong, other errors that follow from that aren't told. */
-enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
-{
-	enum err err = read_matrix(pipe, job, value);
-
-	if (err != ERR_NONE) {
-		pipe->axes_unknown = true;
-		job->node->fan = true;
-		job->node->width = LIMIT_RUN_JOBS_MAX;
-	}
-	return err;
 }
 
 /* ---- the pipeline ---- */
@@ -330,9 +268,9 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 
 /* The top-level keys in the order in which they are read: later ones use earlier ones. */
 static const struct pipe_key pipeline_keys[] = {
-	{ "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
+	{ "include", pipe_read_include }, { "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
 	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },
-	{ "concurrency", pipe_read_run_concurrency }, { "jobs", read_jobs },
+	{ "concurrency", pipe_read_run_concurrency }, { "templates", pipe_read_templates }, { "jobs", read_jobs },
 	{ "finally", read_finally },
 };
 
@@ -381,14 +319,16 @@ static enum err parse(struct pipe *pipe, struct pipeline *ret)
 	if (text.len > LIMIT_PIPELINE_MAX)
 		err = dag_fail(&pipe->reader, 0, 1, ERR_TOO_LARGE, "a pipeline may have at most %d bytes; this one has %zu",
 			       LIMIT_PIPELINE_MAX, text.len);
-	else if ((err = tree_read(&pipe->reader, &root)) == ERR_NONE)
+	else if ((err = tree_read(&pipe->reader, &root)) == ERR_NONE && (err = pipe_include(pipe, root)) == ERR_NONE)
 		err = read_pipeline(pipe, root);
 	dag_note(&pipe->reader, err);
+	ret->texts = pipe->texts;
 	/* Errors that the tree's reader has kept don't show in err. */
 	if (faults->count == 0)
 		dag_note(&pipe->reader, make_graph(pipe, &pipeline));
 	if (faults->count > 0)
 		return faults->at[0].error.code;
+	pipeline.texts = pipe->texts;
 	*ret = pipeline;
 	return ERR_NONE;
 }
@@ -418,7 +358,7 @@ enum err pipe_read_inner(struct pipe *outer, struct dag_node *node, const struct
 	struct pipe pipe = {
 		.reader = { .around = node, .text = outer->reader.text, .arena = outer->reader.arena, .error = outer->reader.error, .faults = outer->reader.faults },
 		.words = { .params = inner_params(outer), .param_count = outer->words.param_count },
-		.check_only = outer->check_only, .unknown = outer->unknown, .text_bytes = outer->text_bytes,
+		.check_only = outer->check_only, .given = { .unknown = outer->given.unknown }, .templates = outer->templates, .text_bytes = outer->text_bytes,
 	};
 	size_t faults = pipe.reader.faults->count;
 	struct pipeline pipeline = { 0 };
@@ -446,7 +386,9 @@ enum err pipeline_read(const struct pipeline_source *source, struct arena *arena
 	struct error latest = { 0 };
 	struct pipe pipe = {
 		.reader = { .text = source->text, .arena = arena, .old = source->old, .error = &latest, .faults = faults },
-		.given = source->given, .taken = source->taken, .check_only = source->check_only, .unknown = source->unknown,
+		.given = { source->given, source->taken, source->unknown }, .check_only = source->check_only,
+		.include_cb = source->include_cb, .include_arg = source->include_arg,
+		.texts = { .all = source->text, .own_len = source->text.len },
 	};
 	enum err err;
 

@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Turns a YAML pipeline into the same struct as a one-line graph; titan.yaml(5) describes the language. Every unknown
- * key is an error, and every error has its place. Pure: no I/O, no environment, no clock. Limits bound its memory.
+ * key is an error, and every error has its place. Pure: no environment, no clock, and no I/O but by the callback that reads included
+ * files. Limits bound its memory.
  */
 #ifndef TITAN_LANG_PIPELINE_H
 #define TITAN_LANG_PIPELINE_H
 
 #include "lang/faults.h"
+
+/* A file that a pipeline includes: its text is a part of the whole text. */
+struct pipeline_part {
+	struct slice path;               /* as the pipeline names it */
+	size_t begin, len;
+};
+
+struct pipeline_texts {
+	struct slice all;                /* the pipeline's own text, then those of the included files */
+	size_t own_len;
+	struct pipeline_part *parts;
+	size_t count;
+};
 
 struct pipeline {
 	struct dagline dag;
@@ -15,10 +29,14 @@ struct pipeline {
 	struct slice tenant;             /* empty: none given */
 	struct slice concurrency;        /* concurrency group of the runs, NAME or NAME=LIMIT; empty: none */
 	struct rec_schedule_spec schedule;       /* no schedule if cron is empty; the time zone isn't resolved yet */
+	struct pipeline_texts texts;
 };
 
 /* Does the text begin like a YAML pipeline, and not like a one-line graph? */
 bool pipeline_begins(struct slice text);
+
+/* Read a file that a pipeline includes; the text lives as long as the arena of the pipeline. */
+typedef enum err pipeline_include_cb(void *arg, struct slice path, struct slice *ret_text, struct error *error);
 
 struct pipeline_source {
 	struct slice text;
@@ -28,9 +46,14 @@ struct pipeline_source {
 	/* The result won't be run: required parameters may be missing. Their values are taken as right. */
 	bool check_only;
 	struct slice_list unknown;       /* without check_only: the parameters that may be missing, for the same reason */
+	pipeline_include_cb *include_cb; /* NULL: nothing can be included */
+	void *include_arg;
 };
 
-/* Parse a pipeline. On failure *faults has one error or more. Slices of the result point into source or the arena. */
+/*
+ * Parse a pipeline. On failure *faults has one error or more, and of *ret only the texts are there. Slices of the result point into
+ * source or the arena. All places are those in ret->texts.
+ */
 enum err pipeline_read(const struct pipeline_source *source, struct arena *arena, struct pipeline *ret,
 		       struct dag_faults *faults);
 /*
@@ -45,5 +68,8 @@ enum err pipeline_parse(struct slice text, struct slice_list given, struct arena
  */
 enum err pipeline_parse_into(struct slice text, struct slice_list given, const struct dag_old *old, struct arena *arena,
 			     struct pipeline *ret, struct dag_spot *ret_spot, struct error *error);
+
+/* Find the file of this place: its path, empty for the pipeline itself, its text, and where that begins in the whole text. */
+void pipeline_place(const struct pipeline_texts *texts, size_t at, struct slice *ret_path, struct slice *ret_text, size_t *ret_begin);
 
 #endif

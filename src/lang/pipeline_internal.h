@@ -11,6 +11,8 @@ struct pipe_job {
 	struct dag_node *node;
 	struct dag_name *name;           /* NULL: this is the section of defaults */
 	const struct tree_node *needs, *when;
+	const struct dag_values *params; /* the parameters that its texts may use: the pipeline's, and those of its template */
+	size_t param_count;
 	struct dag_matrix *matrix;       /* NULL: none */
 	struct slice_list env;           /* environment variables of the job itself, which follow the pipeline's */
 	struct slice_list made;          /* variables that were made of ${..} in its script */
@@ -18,11 +20,23 @@ struct pipe_job {
 	bool final;
 };
 
+/* Values of parameters. */
+struct pipe_given {
+	struct slice_list values;        /* NAME=VALUE each */
+	struct slice_list taken;         /* NAME=JOB/OUTPUT each: the value is an output of a job */
+	struct slice_list unknown;       /* names of those whose value isn't known */
+};
+
 struct pipe {
 	struct dag_reader reader;        /* holds names and edges, and the place of an error */
-	struct slice_list given, taken;
+	struct pipe_given given;
 	bool check_only;                 /* as in struct pipeline_source */
-	struct slice_list unknown;
+	pipeline_include_cb *include_cb;
+	void *include_arg;
+	struct pipeline_texts texts;
+	const struct tree_node *templates;
+	/* The key template of the job for which parameters of a template are read at present; NULL: those of the pipeline are read. */
+	const struct tree_node *using_template;
 	bool axes_unknown;               /* the matrix of the job that is being read is wrong */
 	struct dag_matrix words;         /* the parameters, and the axes of the job that is being read */
 	size_t text_bytes;               /* bytes of all texts after values were inserted */
@@ -98,6 +112,7 @@ typedef enum err pipe_item_read(struct pipe *pipe, const struct tree_node *node,
 enum err pipe_list(struct pipe *pipe, const struct tree_node *node, const char *what, size_t most,
 		   pipe_item_read *item_read, struct slice_list *ret);
 enum err pipe_name_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret);
+enum err pipe_value_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret); /* a text that isn't empty */
 bool pipe_is_variable(struct slice name);                /* is this a valid name of an environment variable? */
 
 /* pipeline.c */
@@ -105,6 +120,23 @@ enum err pipe_read_params(struct pipe *pipe, struct pipe_job *job, const struct 
 enum err pipe_read_fan_out(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 /* Read the graph of a sub-run that is written inside its job (node), below the key pipeline. */
 enum err pipe_read_inner(struct pipe *outer, struct dag_node *node, const struct tree_node *value);
+
+/* Read parameters with their defaults, and give them the values of pipe->given. */
+enum err pipe_param_values(struct pipe *pipe, const struct tree_node *map, struct dag_values **ret, size_t *ret_count);
+
+/* pipeline_include.c */
+/* Lay the maps of the included files under those of the pipeline. */
+enum err pipe_include(struct pipe *pipe, struct tree_node *root);
+enum err pipe_read_include(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_template.c */
+enum err pipe_read_templates(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_template(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_with(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* If the job uses a template, *value becomes the whole job, and pipe->words also has the template's parameters. */
+enum err pipe_use_template(struct pipe *pipe, struct pipe_job *job, const struct tree_node **value);
+
+/* pipeline_axes.c */
 enum err pipe_read_matrix(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_job.c */
@@ -121,8 +153,11 @@ bool pipe_is_output(const struct pipe *pipe, const struct tree_node *node);
 struct slice pipe_taken_up(struct pipe *pipe, struct slice taken);
 /* Read such a text: the job takes that output into this variable. */
 enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice variable);
-/* Read such a text as a parameter of the job's sub-run: *ret becomes NAME=../JOB/OUTPUT. */
-enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice *ret);
+/*
+ * Read such a text as a parameter: *ret becomes NAME=JOB/OUTPUT. inside: the parameter belongs to the job's sub-run, from which
+ * the output is one level further away, NAME=../JOB/OUTPUT.
+ */
+enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, bool inside, struct slice *ret);
 enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 
 /* pipeline_code.c */

@@ -59,6 +59,24 @@ static enum err read_command(struct pipe *pipe, struct pipe_job *job, const stru
 	return code > 0 ? pipe_check_code(pipe, item, job->node->words.at[0], item->text) : ERR_NONE;
 }
 
+static enum err wrong_shell(struct pipe *pipe, const struct tree_node *value, struct slice text)
+{
+	static const char *const names[] = { "sh", "bash", "python3" };
+	char word[16];
+	const char *nearest;
+
+	pipe_fail(pipe, value, ERR_INVALID, "shell must be sh, bash, python3 or the absolute path of an interpreter");
+	snprintf(word, sizeof(word), "%.*s", (int)(text.len < sizeof(word) ? text.len : sizeof(word)), (const char *)text.data);
+	nearest = text_nearest(word, names, sizeof(names) / sizeof(names[0]));
+	if (text.len > 0 && memchr(text.data, ' ', text.len) != NULL)
+		error_next(pipe->reader.error, "it takes no options: set them in the script, as in: set -x");
+	else if (nearest != NULL)
+		error_next(pipe->reader.error, "did you mean '%s'?", nearest);
+	else if (text.len > 0 && text.data[0] != '/')
+		error_next(pipe->reader.error, "write its whole path, as in: shell: /usr/bin/perl");
+	return ERR_INVALID;
+}
+
 static enum err read_shell(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
 	struct slice text;
@@ -66,14 +84,8 @@ static enum err read_shell(struct pipe *pipe, struct pipe_job *job, const struct
 
 	if (err != ERR_NONE)
 		return err;
-	if (!shell_is_good(text)) {
-		pipe_fail(pipe, value, ERR_INVALID, "shell must be sh, bash, python3 or the absolute path of an interpreter");
-		if (text.len > 0 && memchr(text.data, ' ', text.len) != NULL)
-			error_next(pipe->reader.error, "it takes no options: set them in the script, as in: set -x");
-		else if (text.len > 0 && text.data[0] != '/')
-			error_next(pipe->reader.error, "write its whole path, as in: shell: /usr/bin/perl");
-		return ERR_INVALID;
-	}
+	if (!shell_is_good(text))
+		return wrong_shell(pipe, value, text);
 	job->node->plain.interpreter = text;
 	return ERR_NONE;
 }
@@ -305,7 +317,8 @@ static const struct pipe_key job_keys[] = {
 	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
 	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
 	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks },
-	{ "kv", pipe_read_kv }, { "outputs", pipe_read_outputs }, { "files", pipe_read_files }, PIPE_PLACE_KEYS,
+	{ "kv", pipe_read_kv }, { "outputs", pipe_read_outputs }, { "files", pipe_read_files }, { "template", pipe_read_template },
+	{ "with", pipe_read_with }, PIPE_PLACE_KEYS,
 };
 
 const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "");
@@ -476,6 +489,7 @@ static struct slice_list all_env(struct pipe *pipe, const struct pipe_job *job)
 
 enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool final)
 {
+	const struct dag_matrix outer = pipe->words;
 	struct pipe_job *job = NULL;
 	enum err err = new_job(pipe, value, &job);
 
@@ -484,13 +498,18 @@ enum err pipe_read_job(struct pipe *pipe, const struct tree_node *value, bool fi
 	job->final = final;
 	pipe->words.axis_count = 0;
 	pipe->axes_unknown = false;
-	err = pipe_map(pipe, value, &pipe_section_job, job);
+	err = pipe_use_template(pipe, job, &value);
+	job->params = pipe->words.params;
+	job->param_count = pipe->words.param_count;
+	if (err == ERR_NONE)
+		err = pipe_map(pipe, value, &pipe_section_job, job);
 	if (err == ERR_NONE)
 		err = check_use(pipe, job, value);
 	if (err == ERR_NONE)
 		err = give_defaults(pipe, job, value);
 	if (err == ERR_NONE)
 		err = pipe_check_loop(pipe, job, value);
+	pipe->words = outer;
 	pipe->words.axis_count = 0;
 	pipe->axes_unknown = false;
 	if (err != ERR_NONE)

@@ -256,11 +256,14 @@ static enum err join_final(struct pipe *pipe, const struct pipe_job *job)
 
 enum err pipe_join(struct pipe *pipe)
 {
+	const struct dag_matrix outer = pipe->words;
 	enum err err = ERR_NONE;
 
 	for (size_t i = 0; i < pipe->job_count; i++) {
 		const struct pipe_job *job = &pipe->jobs[i];
 
+		pipe->words.params = job->params;
+		pipe->words.param_count = job->param_count;
 		if (job->needs != NULL)
 			pipe_note(pipe, join_needs(pipe, job), &err);
 		if (job->when != NULL)
@@ -268,5 +271,6 @@ enum err pipe_join(struct pipe *pipe)
 		if (job->final && err == ERR_NONE)
 			pipe_note(pipe, join_final(pipe, job), &err);
 	}
+	pipe->words = outer;
 	return err;
 }

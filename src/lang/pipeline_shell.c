@@ -167,8 +167,8 @@ static enum err read_ref(struct pipe *pipe, const struct tree_node *node, const 
 		ret->up++;
 	slash = taken.len > 0 ? memchr(taken.data, '/', taken.len) : NULL;
 	if (slash != NULL) {
-		/* The graph around has checked it. */
-		ret->found = true;
+		/* What belongs to a graph around was checked there. */
+		ret->found = ret->up > 0;
 		ret->job = slice_make(taken.data, (size_t)(slash - taken.data));
 		ret->output = slice_make(slash + 1, (size_t)(taken.data + taken.len - slash - 1));
 	}
@@ -227,7 +227,7 @@ struct slice pipe_taken_up(struct pipe *pipe, struct slice taken)
 	return copy;
 }
 
-enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, struct slice *ret)
+enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, bool inside, struct slice *ret)
 {
 	struct buf text = { 0 };
 	struct dag_take take = { .variable = node->key };
@@ -239,10 +239,11 @@ enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct t
 	if (err != ERR_NONE)
 		return err;
 	/* The take is only there to be checked: a job with a sub-run has no environment. */
-	dag_take_add(&pipe->reader, job->node, &take);
+	if (inside)
+		dag_take_add(&pipe->reader, job->node, &take);
 	buf_add_slice(&text, node->key);
 	buf_add_byte(&text, '=');
-	for (unsigned i = 0; i <= take.up; i++)
+	for (unsigned i = inside ? 0 : 1; i <= take.up; i++)
 		buf_add_str(&text, "../");
 	buf_add_slice(&text, take.job);
 	buf_add_byte(&text, '/');

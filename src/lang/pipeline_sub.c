@@ -57,7 +57,7 @@ enum err pipe_read_sub_params(struct pipe *pipe, struct pipe_job *job, const str
 			return dag_fail(&pipe->reader, node->key_spot.at, node->key_spot.len, ERR_INVALID,
 					"the name of a parameter may only have letters, digits and _ . -");
 		if (pipe_is_output(pipe, node)) {
-			err = pipe_read_taken(pipe, job, node, &taken->at[taken->n++]);
+			err = pipe_read_taken(pipe, job, node, true, &taken->at[taken->n++]);
 			if (err != ERR_NONE)
 				return err;
 			continue;

@@ -316,3 +316,47 @@ const struct tree_node *tree_find(const struct tree_node *map, const char *key)
 			return node;
 	return NULL;
 }
+
+void tree_add(struct arena *arena, struct tree_node *map, const struct tree_node *node)
+{
+	struct tree_node *copy = arena_zalloc(arena, 1, sizeof(*copy));
+
+	*copy = *node;
+	copy->next = NULL;
+	if (map->last != NULL)
+		map->last->next = copy;
+	else
+		map->first = copy;
+	map->last = copy;
+	map->count++;
+}
+
+void tree_lay(struct arena *arena, struct tree_node *map, const struct tree_node *below, const struct tree_node *over)
+{
+	for (const struct tree_node *node = below->first; node != NULL; node = node->next) {
+		const struct tree_node *other = over->first;
+
+		while (other != NULL && !slice_eq(other->key, node->key))
+			other = other->next;
+		if (other == NULL)
+			tree_add(arena, map, node);
+	}
+	for (const struct tree_node *node = over->first; node != NULL; node = node->next)
+		tree_add(arena, map, node);
+}
+
+void tree_drop(struct tree_node *map, const char *key)
+{
+	struct tree_node *last = NULL;
+
+	for (struct tree_node **at = &map->first; *at != NULL;) {
+		if (slice_eq((*at)->key, slice_str(key))) {
+			*at = (*at)->next;
+			map->count--;
+			continue;
+		}
+		last = *at;
+		at = &(*at)->next;
+	}
+	map->last = last;
+}

@@ -23,5 +23,10 @@ struct tree_node {
 enum err tree_read(struct dag_reader *reader, struct tree_node **ret_root);
 /* Find a key in a map; NULL if there is none. */
 const struct tree_node *tree_find(const struct tree_node *map, const char *key);
+/* Add a copy of this node to a map or list. */
+void tree_add(struct arena *arena, struct tree_node *map, const struct tree_node *node);
+/* Add the keys of two maps to a third; of a key in both, the value of `over` counts. */
+void tree_lay(struct arena *arena, struct tree_node *map, const struct tree_node *below, const struct tree_node *over);
+void tree_drop(struct tree_node *map, const char *key);
 
 #endif

@@ -44,9 +44,10 @@ static struct slice strip_env(struct slice_list *env)
 
 /* ---- texts that may differ ---- */
 
+#define TEXTS_ALONE 4
+
 struct texts {                           /* all texts of a job that may have ${matrix.NAME} */
-	struct slice *at[4];
-	size_t counts[4];
+	struct slice *at[TEXTS_ALONE];
 	struct slice_list lists[5];
 	size_t count;
 };
@@ -55,18 +56,18 @@ static void texts_of(struct rec_job_spec *job, struct texts *ret)
 {
 	const struct slice_list lists[] = { job->argv, job->env, job->labels, job->concurrency, job->locks };
 
-	*ret = (struct texts){ .at = { &job->script, &job->dir, &job->description } };
+	*ret = (struct texts){ .at = { &job->script, &job->dir, &job->description, &job->stdin_text } };
 	memcpy(ret->lists, lists, sizeof(lists));
-	ret->count = 3;
+	ret->count = TEXTS_ALONE;
 	for (size_t i = 0; i < 5; i++)
 		ret->count += lists[i].n;
 }
 
 static struct slice *text_at(const struct texts *texts, size_t at)
 {
-	if (at < 3)
+	if (at < TEXTS_ALONE)
 		return texts->at[at];
-	at -= 3;
+	at -= TEXTS_ALONE;
 	for (size_t i = 0; i < 5; i++) {
 		if (at < texts->lists[i].n)
 			return &texts->lists[i].at[at];

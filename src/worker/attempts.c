@@ -128,6 +128,7 @@ void attempts_assign(struct keeper *keeper, const struct ipc_spawn *spawn, const
 	attempt->has_files = (spawn->flags & SPAWN_FILES) != 0;
 	if (attempt->has_files)
 		ledger_stage(attempt->entry);
+	attempt->has_input = (spawn->flags & SPAWN_STDIN) != 0 && spawn->argc > 1;
 	attempt->has_script = (spawn->flags & SPAWN_SCRIPT) != 0 && spawn->argc > 0;
 	attempt->log_max = spawn->log_max;
 	attempt->argc = spawn->argc;
@@ -238,6 +239,13 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 	for (uint32_t i = 0; i < attempt->envc; i++)
 		at += strlen(at) + 1;
 	request.dir = at[0] ? at : NULL;
+	if (attempt->has_input) {
+		char **input = &request.argv[attempt->argc - 1];
+
+		if ((request.in_fd = script_input(*input)) < 0)
+			return -request.in_fd;
+		*input = NULL;
+	}
 	request.dir_device = device_here(attempt, request.dir);
 	request.dir_inode = attempt->here_inode;
 	attempt->before_ns = clock_now().boot_ns;
@@ -250,6 +258,8 @@ static int spawn_attempt(struct keeper *keeper, struct attempt *attempt, const i
 		fault = spawn_caged(keeper, attempt, &request, &late);
 	}
 	attempt->after_ns = clock_now().boot_ns;
+	if (attempt->has_input)
+		close(request.in_fd);
 	if (fault == 0 && late)
 		late_add(keeper, attempt, late);
 	return fault;

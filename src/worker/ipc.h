@@ -62,8 +62,8 @@ struct ipc_spawn {
 	uint64_t job, epoch, run;
 	/*
 	 * Numbers of strings, which follow the struct, each with a NUL: argv, env, directory ("": the attempt's own),
-	 * resources; with SPAWN_SOURCE the source of a mount. With SPAWN_SCRIPT the last string of argv is a script, whose place the name
-	 * of its file takes.
+	 * resources; with SPAWN_SOURCE the source of a mount. With SPAWN_STDIN the last string of argv is no argument, but what the process
+	 * reads from its standard input. With SPAWN_SCRIPT the last argument is a script, whose place the name of its file takes.
 	 */
 	uint32_t argc, envc;
 	uint32_t strings_size;
@@ -77,9 +77,12 @@ struct ipc_spawn {
 
 /*
  * SPAWN_DIES: the job is killed when its keeper dies. SPAWN_OUTPUTS: it finds a file for its outputs in TITAN_OUTPUT.
- * SPAWN_SCRIPT: its interpreter gets a script as a file. SPAWN_FILES: it has files, and may start after STAGED.
+ * SPAWN_SCRIPT: its interpreter gets a script as a file. SPAWN_FILES: it has files, and may start after STAGED. SPAWN_STDIN: its
+ * standard input isn't empty.
  */
-enum spawn_flag { SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2, SPAWN_OUTPUTS = 4, SPAWN_SCRIPT = 8, SPAWN_SOURCE = 16, SPAWN_FILES = 32 };
+enum spawn_flag {
+	SPAWN_EXCLUSIVE = 1, SPAWN_DIES = 2, SPAWN_OUTPUTS = 4, SPAWN_SCRIPT = 8, SPAWN_SOURCE = 16, SPAWN_FILES = 32, SPAWN_STDIN = 64,
+};
 
 struct ipc_room {                        /* body of ROOM; in each array, [0] is stdout and [1] is stderr */
 	uint64_t job, epoch;

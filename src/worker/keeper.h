@@ -31,7 +31,8 @@ struct attempt {
 	char *strings;                   /* argv, environment and directory of the job; NULL after the start */
 	uint32_t argc, envc;
 	bool has_files;                  /* the link puts files of the job in place before the start */
-	bool has_script;                 /* the last string of argv is a script, which goes into a file */
+	bool has_input;                  /* the last string of argv is what the process reads from its standard input */
+	bool has_script;                 /* the last argument is a script, which goes into a file */
 	char *script;                    /* the name of that file; NULL before and after the start */
 	uint64_t here_device, here_inode;        /* what the directory must be, as in ipc_spawn */
 	const char *here_source;         /* the source of its mount, in strings; NULL: here_device counts */
@@ -221,6 +222,8 @@ void outputs_drop(struct keeper *keeper, struct attempt *attempt);
  * in its place. Returns 0 or -errno.
  */
 int script_put(struct attempt *attempt, const struct job_user *user, const char *dir, char **argv);
+/* Make a file without a name of this text, to be read from its beginning. Returns the descriptor or -errno. */
+int script_input(const char *text);
 
 /* files.c */
 /* Move the staged files of an attempt into its own directory. Returns 0 or -errno. */

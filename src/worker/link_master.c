@@ -145,7 +145,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 
 	buf_clear(&link->strings);
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
-	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.dir) ||
+	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.stdin_text) || has_nul(spec.dir) ||
 	    (spec.argv.n == 0) == (spec.script.len == 0) ||
 	    (spec.interpreter.len > 0 && (spec.argv.n > 0 || !shell_is_good(spec.interpreter))) || !gather_inputs(link, &spec, assign) ||
 	    !complete(link, assign->context, &spec, spawn, &source)) {
@@ -169,6 +169,11 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	for (size_t i = 0; i < spec.argv.n; i++)
 		add_string(&link->strings, spec.argv.at[i]);
 	spawn->argc += (uint32_t)spec.argv.n;
+	if (spec.stdin_text.len > 0) {
+		add_string(&link->strings, spec.stdin_text);
+		spawn->argc++;
+		spawn->flags |= SPAWN_STDIN;
+	}
 	for (size_t i = 0; i < spec.env.n; i++)
 		add_string(&link->strings, spec.env.at[i]);
 	spawn->envc = (uint32_t)spec.env.n;

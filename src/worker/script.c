@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Scripts with an interpreter of their own: each is a file .titan-script in the attempt's own directory, whose name the interpreter
- * gets as an argument. The directory is new or empty at that time, so nothing of the job can be in the way.
+ * gets as an argument. The directory is new or empty at that time, so nothing of the job can be in the way. And the text that a
+ * job finds on its standard input.
  */
 #include "worker/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -30,7 +32,7 @@ static int write_file(int dir_fd, const struct job_user *user, const char *text)
 
 int script_put(struct attempt *attempt, const struct job_user *user, const char *dir, char **argv)
 {
-	char **last = &argv[attempt->argc - 1];
+	char **last = &argv[attempt->argc - attempt->has_input - 1];
 	size_t size = strlen(dir) + sizeof("/" SCRIPT_FILE);
 	int fault = write_file(attempt->space->dir_fd, user, *last);
 
@@ -38,4 +40,16 @@ int script_put(struct attempt *attempt, const struct job_user *user, const char 
 	snprintf(attempt->script, size, "%s/" SCRIPT_FILE, dir);
 	*last = attempt->script;
 	return fault;
+}
+
+int script_input(const char *text)
+{
+	int fd = memfd_create("titan-stdin", MFD_CLOEXEC);
+	int fault = fd < 0 ? -errno : io_write_all(fd, text, strlen(text));
+
+	if (fault == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		fault = -errno;
+	if (fault < 0 && fd >= 0)
+		close(fd);
+	return fault < 0 ? fault : fd;
 }

@@ -142,6 +142,7 @@ e2e_tests = \
 	tests/e2e/substitution.sh \
 	tests/e2e/survive.sh \
 	tests/e2e/teams.sh \
+	tests/e2e/templates.sh \
 	tests/e2e/tenants.sh \
 	tests/e2e/terminal.sh \
 	tests/e2e/told.sh \

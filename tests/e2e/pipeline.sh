@@ -76,6 +76,17 @@ is "its dependent is skipped" "$(job_state "$run" never)" skipped
 is "its repair ran" "$(job_state "$run" repair)" succeeded
 is "and the final one" "$(job_state "$run" end)" succeeded
 
+cat >chosen.yaml <<'END'
+jobs:
+  build:
+    matrix: {os: [deb, bsd], bits: ["32", "64"], exclude: [{os: bsd, bits: "32"}], include: [{os: mac, bits: "64"}]}
+    run: echo ${matrix.os}${matrix.bits}
+END
+exits "a matrix without a combination and with a job beside" 0 titan --timeout 60s run -w chosen.yaml
+is "has these jobs" "$(for i in 0 1 2; do titan logs "last/build[$i]"; done | tr '\n' ' ')" "deb32 deb64 bsd64 "
+is "the added one is the last" "$(titan logs 'last/build[3]')" mac64
+is "and no other" "$(titan --json show last | jq '.[0].jobs | length')" 4
+
 cat >fast.yaml <<'END'
 concurrency: {max_jobs: 1}
 jobs:

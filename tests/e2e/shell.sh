@@ -52,4 +52,32 @@ printf '#!/bin/sh\necho "own python: $(cat "$1")"\n' >"$test_dir/bin/python3"
 chmod +x "$test_dir/bin/python3"
 exits "the PATH of the job says which python3" 0 titan --timeout 60s run -w -e "a='print(1)' shell=python3 env=PATH=$test_dir/bin:/usr/bin:/bin"
 is "runs" "$(titan logs last/a)" 'own python: print(1)'
+
+# --- standard input ---
+cat >input.yaml <<'END'
+params: {word: "$(touch ran); x"}
+jobs:
+  sorted: {command: [sort, -r], stdin: "one\ntwo\n"}
+  script: {run: "cat; echo", stdin: "${params.word}"}
+  shell: {shell: bash, run: 'mapfile -t a; echo "${#a[@]}"', stdin: "1\n2\n3\n", retry: 1}
+  many: {matrix: {m: [a, b]}, run: cat, stdin: "m is ${matrix.m}"}
+  none: {run: "cat; echo nothing"}
+END
+exits "jobs have a text on their standard input" 0 titan --timeout 60s run -w input.yaml
+is "a command" "$(titan logs last/sorted | tr '\n' ' ')" "two one "
+is "a script, which finds a value as it is" "$(titan logs last/script)" '$(touch ran); x'
+is "a script with an interpreter" "$(titan logs last/shell)" 3
+is "each job of a matrix" "$(titan logs 'last/many[0]') $(titan logs 'last/many[1]')" "m is a m is b"
+is "without one it is empty" "$(titan logs last/none)" nothing
+is "nothing in the text has run" "$(ls ran 2>/dev/null)" ""
+is "show tells it" "$(titan --json show last/sorted | jq -r '.[0].stdin_text')" "$(printf 'one\ntwo\n')"
+titan graph --yaml last >again.yaml
+exits "a run written as a pipeline has it" 0 titan --timeout 60s run -w again.yaml
+is "with its lines" "$(titan logs last/sorted | tr '\n' ' ')" "two one "
+exits "on one line" 0 titan --timeout 60s run -w -e "a='cat; echo' stdin='b c'"
+is "too" "$(titan logs last/a)" 'b c'
+head -c 70000 /dev/zero | tr '\0' x >long
+printf 'jobs: {a: {run: cat, stdin: "%s"}}' "$(cat long)" >long.yaml
+exits "a text that is too long" 2 titan run long.yaml
+like "is refused" "$err" 'has more than 64 KiB; let the job read a file'
 done_testing

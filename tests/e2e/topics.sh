@@ -32,6 +32,15 @@ exits "a pool without workers may provide" 0 titan pool set later --provide tpu
 exits "not a name" 2 titan pool set gpu --provide 'a b'
 exits "nothing to set" 2 titan pool set gpu
 like "is told" "$err" 'give a state, --provide or both'
+exits "the pool is active again" 0 titan pool set gpu active --provide cuda,render
+run=$(titan run --requires cuda --requires render -e "a; a='echo \$TITAN_WORKER'")
+exits "the options of run require both, too" 0 titan --timeout 20s wait "$run"
+is "and lead to that pool" "$(titan logs "$run/a")" w-gpu
+run=$(titan run --requires cuda --requires render -- sh -c 'echo $TITAN_WORKER')
+exits "also for a command" 0 titan --timeout 20s wait "$run"
+is "as for a graph" "$(titan logs "$run")" w-gpu
+exits "not a name" 2 titan run --requires 'a b' -- true
+like "is told there too" "$err" "--requires: 'a b'"
 exits "none" 0 titan pool set gpu --provide none
 is "is no capability" "$(titan --json pool show gpu | jq -c .provides)" '[]'
 
@@ -46,6 +55,9 @@ like "explain says which command helps" "$(titan explain "$run/a")" 'titan topic
 exits "a pattern" 0 titan topic set 'render.*' cpu
 exits "moves it at once" 0 titan --timeout 20s wait "$run"
 is "to its pool" "$(titan logs "$run/a")" w-cpu
+run=$(echo 'echo $TITAN_WORKER' | titan run --lines --topic render.film)
+exits "the option of run names the topic, too" 0 titan --timeout 20s wait "$run"
+is "of every line" "$(titan logs "$run")" w-cpu
 exits "a longer pattern" 0 titan topic set 'render.fil?' gpu
 exits "counts more" 0 titan --timeout 20s run -w topic.yaml
 is "than a shorter one" "$(titan logs last/a)" w-gpu

@@ -116,6 +116,18 @@ TEST only_scripts_have_an_interpreter(void)
 	PASS();
 }
 
+SPOIL(input_longest, job->stdin_text = long_text(rig, LIMIT_STDIN_MAX))
+SPOIL(input_over, job->stdin_text = long_text(rig, LIMIT_STDIN_MAX + 1))
+SPOIL(input_zero, job->stdin_text = slice_make("a\0b", 3))
+
+TEST text_for_standard_input_has_a_limit_and_no_zero_byte(void)
+{
+	ASSERT_STR_EQ("", refused(input_longest));
+	ASSERT(strstr(refused(input_over), "stdin: the text for the job's standard input has more than 64 KiB"));
+	ASSERT(strstr(refused(input_zero), "stdin: the text for the job's standard input has a zero byte"));
+	PASS();
+}
+
 TEST too_long_conditions_are_refused(void)
 {
 	ASSERT_STR_EQ("", refused(when_longest));
@@ -337,6 +349,7 @@ int main(int argc, char **argv)
 {
 	GREATEST_MAIN_BEGIN();
 	RUN_TEST(only_scripts_have_an_interpreter);
+	RUN_TEST(text_for_standard_input_has_a_limit_and_no_zero_byte);
 	RUN_TEST(too_long_conditions_are_refused);
 	RUN_TEST(placement_is_refused_with_its_reason);
 	RUN_TEST(retries_are_refused_with_their_reason);

@@ -47,7 +47,7 @@ TEST hello_beyond_its_limits_is_refused(void)
 }
 
 /* The specification in the only ASSIGN of a script with this interpreter, to a worker that speaks this version. */
-static struct rec_job_spec assigned(struct rig *rig, const char *shell, uint64_t version)
+static struct rec_job_spec assigned(struct rig *rig, const char *shell, const char *stdin_text, uint64_t version)
 {
 	struct core_input input = { .kind = INPUT_WORKER_HELLO, .conn = ++rig->conn };
 	struct graph graph = { 0 };
@@ -58,6 +58,7 @@ static struct rec_job_spec assigned(struct rig *rig, const char *shell, uint64_t
 	job->argv.n = 0;
 	job->script = slice_str("a | b");
 	job->interpreter = slice_str(shell);
+	job->stdin_text = slice_str(stdin_text);
 	CHECK(rig_submit(rig, &graph));
 	input.hello = (struct input_hello){ .name = slice_str("w"), .slots = 1, .pid = 9, .version = version };
 	rig_step(rig, &input);
@@ -76,17 +77,40 @@ TEST older_worker_gets_the_interpreter_as_a_command(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct rig *rig = rig_new();
-		struct rec_job_spec spec = assigned(rig, cases[i].shell, PROTOCOL_BEFORE);
+		struct rec_job_spec spec = assigned(rig, cases[i].shell, "", PROTOCOL_BEFORE);
 
 		ASSERT_EQ(cases[i].count, spec.argv.n);
 		ASSERT(slice_eq(spec.argv.at[0], slice_str(cases[i].first)) && slice_eq(spec.argv.at[spec.argv.n - 1], slice_str(cases[i].last)));
 		ASSERT(spec.script.len == 0 && spec.interpreter.len == 0);
 		rig_free(rig);
 		rig = rig_new();
-		spec = assigned(rig, cases[i].shell, PROTOCOL_VERSION);
+		spec = assigned(rig, cases[i].shell, "", PROTOCOL_VERSION);
 		ASSERT(spec.argv.n == 0 && slice_eq(spec.script, slice_str("a | b")) && slice_eq(spec.interpreter, slice_str(cases[i].shell)));
 		rig_free(rig);
 	}
+	PASS();
+}
+
+TEST older_worker_gets_standard_input_by_a_shell(void)
+{
+	static const char *const words[] = { "/bin/sh", "-c", "printf %s \"$0\" | \"$@\"", "in $(x)", "/bin/sh", "-c", "a | b" };
+	struct rig *rig = rig_new();
+	struct rec_job_spec spec = assigned(rig, "", "in $(x)", PROTOCOL_BEFORE);
+
+	ASSERT_EQ(7, spec.argv.n);
+	for (size_t i = 0; i < spec.argv.n; i++)
+		ASSERT(slice_eq(spec.argv.at[i], slice_str(words[i])));
+	ASSERT(spec.script.len == 0 && spec.stdin_text.len == 0);
+	rig_free(rig);
+	rig = rig_new();
+	spec = assigned(rig, "sh", "in", PROTOCOL_BEFORE);
+	ASSERT_EQ(8, spec.argv.n);
+	ASSERT(slice_eq(spec.argv.at[4], slice_str("/bin/sh")) && slice_eq(spec.argv.at[7], slice_str("a | b")));
+	rig_free(rig);
+	rig = rig_new();
+	spec = assigned(rig, "", "in", PROTOCOL_VERSION);
+	ASSERT(spec.argv.n == 0 && slice_eq(spec.script, slice_str("a | b")) && slice_eq(spec.stdin_text, slice_str("in")));
+	rig_free(rig);
 	PASS();
 }
 
@@ -296,6 +320,7 @@ TEST shutdown_tells_connected_workers_to_quit(void)
 SUITE(worker_link)
 {
 	RUN_TEST(older_worker_gets_the_interpreter_as_a_command);
+	RUN_TEST(older_worker_gets_standard_input_by_a_shell);
 	RUN_TEST(hello_beyond_its_limits_is_refused);
 	RUN_TEST(hello_names_pool_and_comes_once);
 	RUN_TEST(welcome_names_cluster);

@@ -181,6 +181,10 @@ TEST assign_becomes_spawn(void)
 	spec.interpreter = slice_str("/opt/perl");
 	assign(7, &spec, slice_str(""));
 	ASSERT(told_spawn(7, 2, 0, "/opt/perl\0a | b\0", 17));
+	spec.stdin_text = slice_str("in\nput");
+	assign(9, &spec, slice_str(""));
+	ASSERT(told_spawn(9, 3, 0, "/opt/perl\0a | b\0in\nput\0", 24));
+	spec.stdin_text = slice_str("");
 	spec.interpreter = slice_str("perl");
 	assign(8, &spec, slice_str(""));
 	ASSERT(told_spawn(8, 0, 0, "", 1));

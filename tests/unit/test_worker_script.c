@@ -48,11 +48,31 @@ TEST interpreter_gets_its_script_as_a_file(void)
 	PASS();
 }
 
+TEST job_reads_its_text_from_standard_input(void)
+{
+	const char *const command[] = { "sh", "-c", "cat; echo \"$#$0\"; exit 4", "a line\nand one without an end", NULL };
+	const char *const script[] = { "sh", "-eu", "read -r line; echo \"<$line>\"; read -r line || echo end\n", "one\n", NULL };
+	struct ipc_exited exited;
+
+	rig->spawn_flags = SPAWN_STDIN;
+	rig_spawn_in(rig, 1, 1, command, NULL, "/");
+	ASSERT(rig_exited(rig, 1, &exited));
+	ASSERT_EQ(4, exited.done.code);
+	ASSERT_STR_EQ("a line\nand one without an end0sh\n", rig_output(rig, exited.space, "out", &text));
+	rig->spawn_flags = SPAWN_STDIN | SPAWN_SCRIPT;
+	rig_spawn_in(rig, 2, 1, script, NULL, "");
+	ASSERT(rig_exited(rig, 2, &exited));
+	ASSERT_EQ(0, exited.done.code);
+	ASSERT_STR_EQ("<one>\nend\n", rig_output(rig, exited.space, "out", &text));
+	PASS();
+}
+
 SUITE(worker_script)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(interpreter_gets_its_script_as_a_file);
+	RUN_TEST(job_reads_its_text_from_standard_input);
 }
 
 int main(int argc, char **argv)

@@ -83,6 +83,27 @@ static enum err read_labels(struct cli *cli, struct job_defaults *defaults)
 	return ERR_NONE;
 }
 
+static enum err read_pool(struct cli *cli, struct job_defaults *defaults)
+{
+	const struct invocation *invocation = cli->invocation;
+
+	defaults->topic = slice_str(option_value(invocation, OPT_run_topic));
+	defaults->requires.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(struct slice));
+	for (size_t i = 0; i < invocation->option_count; i++) {
+		struct slice capability = slice_str(invocation->options[i].value);
+
+		if (invocation->options[i].id != OPT_run_requires)
+			continue;
+		if (!text_is_name(capability))
+			return error_set(&cli->error, ERR_USAGE, "--requires: '%s': expected a name of letters, digits and _ . -",
+					 invocation->options[i].value);
+		defaults->requires.at[defaults->requires.n++] = capability;
+	}
+	if (defaults->requires.n > LIMIT_CAPABILITIES_MAX)
+		return error_set(&cli->error, ERR_USAGE, "--requires: a job may require at most %d capabilities", LIMIT_CAPABILITIES_MAX);
+	return ERR_NONE;
+}
+
 static enum err read_asks(struct cli *cli, struct job_defaults *defaults)
 {
 	static const struct {
@@ -97,7 +118,7 @@ static enum err read_asks(struct cli *cli, struct job_defaults *defaults)
 		if (amount != NULL && demand_add(&defaults->asks, &cli->arena, slice_str(asks[i].name), slice_str(amount), &why) != ERR_NONE)
 			return error_set(&cli->error, ERR_USAGE, "--%s: '%s': %s", asks[i].name, amount, why.text);
 	}
-	return read_labels(cli, defaults);
+	return read_labels(cli, defaults) == ERR_NONE ? read_pool(cli, defaults) : cli->error.code;
 }
 
 enum err run_read_defaults(struct cli *cli, enum run_source source, struct job_defaults *defaults)
@@ -149,7 +170,7 @@ static bool changes_jobs(const struct invocation *invocation)
 	static const enum option_id changes[] = {
 		OPT_run_param, OPT_run_dry_run, OPT_run_dir, OPT_run_private, OPT_run_env, OPT_run_env_all, OPT_run_retry, OPT_run_job_timeout, OPT_run_deadline,
 		OPT_run_priority, OPT_run_mode, OPT_run_tenant, OPT_run_into, OPT_run_max_jobs, OPT_run_cpus, OPT_run_memory, OPT_run_gpus,
-		OPT_run_label, OPT_run_file,
+		OPT_run_label, OPT_run_file, OPT_run_requires, OPT_run_topic,
 	};
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)

@@ -71,6 +71,8 @@ void run_default_spec(const struct job_defaults *defaults, struct rec_job_spec *
 		.labels = defaults->labels,
 		.asks = defaults->asks,
 		.inputs = defaults->inputs,
+		.requires = defaults->requires,
+		.topic = defaults->topic,
 	};
 }
 

@@ -125,25 +125,72 @@ static bool given_twice(struct cli *cli, struct slice_list given)
 	return false;
 }
 
+static const char *shown_path(const char *path)
+{
+	return strcmp(path, LOAD_STDIN) == 0 ? "standard input" : path;
+}
+
+const char *load_path_beside(struct cli *cli, const char *file, struct slice path)
+{
+	const char *slash = strrchr(file, '/');
+	size_t lead = slash && path.data[0] != '/' ? (size_t)(slash + 1 - file) : 0;
+	char *joined = arena_zalloc(&cli->arena, 1, lead + path.len + 1);
+
+	memcpy(joined, file, lead);
+	memcpy(joined + lead, path.data, path.len);
+	return joined;
+}
+
+void load_explain_in(struct cli *cli, const struct pipeline_texts *texts, const char *path, struct dag_spot spot)
+{
+	struct slice included, text;
+	size_t begin;
+
+	pipeline_place(texts, spot.at, &included, &text, &begin);
+	spot.at -= begin;
+	load_explain(cli, text, included.len > 0 ? load_path_beside(cli, path, included) : shown_path(path), &spot);
+}
+
+struct including {                       /* the file whose included files are read */
+	struct cli *cli;
+	const char *path;
+};
+
+static enum err include_cb(void *arg, struct slice path, struct slice *ret_text, struct error *error)
+{
+	const struct including *including = arg;
+	struct cli *cli = including->cli;
+	const char *file = load_path_beside(cli, including->path, path);
+	struct buf text = { 0 };
+	enum err err;
+
+	if (strcmp(file, LOAD_STDIN) == 0)
+		return error_set(error, ERR_INVALID, "standard input can't be included");
+	err = load_file(cli, file, &text);
+	if (err != ERR_NONE)
+		*error = cli->error;
+	*ret_text = arena_copy(&cli->arena, buf_slice(&text));
+	buf_free(&text);
+	return err;
+}
+
 /*
  * Print the faults. A single one without a place in the text is left in cli->error, so that the caller can tell where the
  * parameters come from.
  */
-static enum err tell_faults(struct cli *cli, const char *path, struct slice text, const struct dag_faults *faults)
+static enum err tell_faults(struct cli *cli, const char *path, const struct pipeline_texts *texts, const struct dag_faults *faults)
 {
 	enum err code = faults->at[0].error.code;
 
-	if (strcmp(path, LOAD_STDIN) == 0)
-		path = "standard input";
 	for (size_t i = 0; i < faults->count; i++) {
 		const struct dag_fault *fault = &faults->at[i];
 
 		cli->error = fault->error;
 		if (fault->spot.len > 0) {
-			load_explain(cli, text, path, &fault->spot);
+			load_explain_in(cli, texts, path, fault->spot);
 			continue;
 		}
-		error_set(&cli->error, fault->error.code, "%s: %s", path, fault->error.text);
+		error_set(&cli->error, fault->error.code, "%s: %s", shown_path(path), fault->error.text);
 		error_next(&cli->error, "%s", fault->error.next);
 		if (faults->count == 1)
 			return code;
@@ -151,7 +198,7 @@ static enum err tell_faults(struct cli *cli, const char *path, struct slice text
 		cli->error.text[0] = '\0';
 	}
 	if (faults->left_out > 0)
-		cli_note(cli, "%s has %zu more error%s", path, faults->left_out, faults->left_out == 1 ? "" : "s");
+		cli_note(cli, "%s has %zu more error%s", shown_path(path), faults->left_out, faults->left_out == 1 ? "" : "s");
 	cli->error.code = code;
 	return code;
 }
@@ -161,16 +208,21 @@ enum err load_line(struct cli *cli, struct slice line, const char *what, const s
 	struct dag_faults faults;
 	enum err err = dagline_read(line, old, &cli->arena, ret, &faults);
 
-	return err == ERR_NONE ? err : tell_faults(cli, what, line, &faults);
+	return err == ERR_NONE ? err : tell_faults(cli, what, &(struct pipeline_texts){ .all = line }, &faults);
 }
 
 enum err load_source(struct cli *cli, const char *path, const struct pipeline_source *source, struct pipeline *ret)
 {
+	struct including including = { cli, path };
+	struct pipeline_source whole = *source;
 	struct dag_faults faults;
-	enum err err = pipeline_read(source, &cli->arena, ret, &faults);
+	enum err err;
 
+	whole.include_cb = include_cb;
+	whole.include_arg = &including;
+	err = pipeline_read(&whole, &cli->arena, ret, &faults);
 	if (err != ERR_NONE)
-		return tell_faults(cli, path, source->text, &faults);
+		return tell_faults(cli, path, &ret->texts, &faults);
 	ret->name = ret->name.len ? ret->name : name_of_file(path);
 	return ERR_NONE;
 }
@@ -189,7 +241,7 @@ static enum err load_given(struct cli *cli, const char *path, enum option_id par
 	if (given_twice(cli, *given))
 		return ERR_USAGE;
 	err = load_source(cli, path, source, ret);
-	return err == ERR_NONE ? load_subs(cli, path, source->text, ret) : err;
+	return err == ERR_NONE ? load_subs(cli, path, ret) : err;
 }
 
 enum err load_pipeline_text(struct cli *cli, const char *path, enum option_id param, const struct dag_old *old,

@@ -11,6 +11,10 @@
  */
 enum err load_source(struct cli *cli, const char *path, const struct pipeline_source *source, struct pipeline *ret);
 /* Load the pipelines that jobs of this one name as their work. Errors have been told when this returns. */
-enum err load_subs(struct cli *cli, const char *path, struct slice text, struct pipeline *pipeline);
+enum err load_subs(struct cli *cli, const char *path, struct pipeline *pipeline);
+/* The path of a file that this file names: relative paths begin where this file is. */
+const char *load_path_beside(struct cli *cli, const char *file, struct slice path);
+/* Print cli->error with its place in the pipeline, or in a file that it includes. */
+void load_explain_in(struct cli *cli, const struct pipeline_texts *texts, const char *path, struct dag_spot spot);
 
 #endif

@@ -16,6 +16,7 @@ struct sub_link { /* a pipeline file in the chain from the first file to the pre
 	const char *path;                /* path as shown in messages */
 	const char *real;
 	struct slice text;
+	const struct pipeline_texts *texts;  /* the text and what it includes, once it was read */
 	unsigned depth;
 };
 
@@ -33,7 +34,7 @@ static void chain_add(struct buf *out, const struct sub_link *link)
 /* Print cli->error with the place where one file names another. */
 static enum err named_wrong(struct cli *cli, const struct sub_link *link, const struct dag_node *node)
 {
-	load_explain(cli, link->text, link->path, &node->sub_spot);
+	load_explain_in(cli, link->texts, link->path, node->sub_spot);
 	return cli->error.code;
 }
 
@@ -48,20 +49,9 @@ static enum err chain_wrong(struct cli *cli, const struct sub_link *link, const 
 	return named_wrong(cli, link, node);
 }
 
-static const char *path_beside(struct cli *cli, const char *file, struct slice path)
-{
-	const char *slash = strrchr(file, '/');
-	size_t lead = slash && path.data[0] != '/' ? (size_t)(slash + 1 - file) : 0;
-	char *joined = arena_zalloc(&cli->arena, 1, lead + path.len + 1);
-
-	memcpy(joined, file, lead);
-	memcpy(joined + lead, path.data, path.len);
-	return joined;
-}
-
 static enum err sub_file(struct cli *cli, const struct sub_link *link, const struct dag_node *node, struct sub_link *ret)
 {
-	const char *path = path_beside(cli, link->path, node->sub_path);
+	const char *path = load_path_beside(cli, link->path, node->sub_path);
 	char real[PATH_MAX];
 
 	if (realpath(path, real) == NULL) {
@@ -109,8 +99,10 @@ static enum err sub_load(struct cli *cli, const struct sub_link *link, const str
 		matrix_fill(node, place, &cli->arena, &filled);
 	source.given = filled.sub_given;
 	err = load_source(cli, file->path, &source, &pipeline);
+	file->texts = &pipeline.texts;
 	if (err == ERR_NONE)
 		err = load_all(cli, file, &pipeline.dag);
+	file->texts = NULL;
 	if (err != ERR_NONE) {
 		if (cli->error.text[0] != '\0')
 			return named_wrong(cli, link, node);
@@ -147,16 +139,19 @@ static enum err find_files(struct cli *cli, const struct sub_link *link, struct 
 {
 	for (size_t i = 0; i < node->file_count; i++) {
 		struct dag_file *file = &node->files[i];
+		struct slice included;
+		size_t begin;
 
-		file->text = link->text;
-		file->text_name = link->path;
+		pipeline_place(link->texts, file->spot.at, &included, &file->text, &begin);
+		file->text_name = included.len > 0 ? load_path_beside(cli, link->path, included) : link->path;
+		file->spot.at -= begin;
 		if (file->known || !dag_file_is_path(file->src))
 			continue;
-		file->path = path_beside(cli, link->path, file->src);
+		file->path = load_path_beside(cli, link->path, file->src);
 		if (access(file->path, R_OK) < 0) {
 			error_system(&cli->error, errno, "can't read %s", file->path);
 			cli->error.code = ERR_NOT_FOUND;
-			load_explain(cli, link->text, link->path, &file->spot);
+			load_explain(cli, file->text, file->text_name, &file->spot);
 			return ERR_NOT_FOUND;
 		}
 	}
@@ -182,10 +177,10 @@ static enum err load_all(struct cli *cli, const struct sub_link *link, struct da
 	return err;
 }
 
-enum err load_subs(struct cli *cli, const char *path, struct slice text, struct pipeline *pipeline)
+enum err load_subs(struct cli *cli, const char *path, struct pipeline *pipeline)
 {
 	char real[PATH_MAX];
-	struct sub_link link = { .path = path, .real = realpath(path, real) ? real : path, .text = text };
+	struct sub_link link = { .path = path, .real = realpath(path, real) ? real : path, .texts = &pipeline->texts };
 
 	return load_all(cli, &link, &pipeline->dag);
 }

@@ -121,6 +121,17 @@ static enum err spec_check_shell(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+static enum err spec_check_input(const struct spec_check *check)
+{
+	struct slice input = check->spec->stdin_text;
+
+	if (input.len > LIMIT_STDIN_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "stdin", "the text for the job's standard input has more than 64 KiB; let the job read a file");
+	if (input.len > 0 && memchr(input.data, 0, input.len) != NULL)
+		return spec_refused(check, ERR_INVALID, "stdin", "the text for the job's standard input has a zero byte; let the job read a file");
+	return ERR_NONE;
+}
+
 static enum err spec_check_env(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
@@ -357,7 +368,8 @@ static enum err spec_check_numbers(const struct spec_check *check)
 }
 
 #define CHECK_OWN(field) false
-#define CHECK_TEXT(field) (spec->field.len > LIMIT_REASON_MAX)
+/* spec_check_input() has the bound of stdin_text. */
+#define CHECK_TEXT(field) (&spec->field != &spec->stdin_text && spec->field.len > LIMIT_REASON_MAX)
 #define CHECK_SPAN(field) (spec->field / 1000 > LIMIT_SPAN_MAX_S)
 #define CHECK_TIME(field) (spec->field < 0 || spec->field > NOT_BEFORE_MAX_MS)
 #define BOUND_OWN ""
@@ -551,6 +563,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_plain(&check);
 	if (err == ERR_NONE)
 		err = spec_check_shell(&check);
+	if (err == ERR_NONE)
+		err = spec_check_input(&check);
 	if (err == ERR_NONE)
 		err = spec_check_env(&check);
 	if (err == ERR_NONE)

@@ -148,7 +148,26 @@ static void inputs_before(struct rec_job_spec *spec, struct arena *arena)
 	words[1] = slice_str("-c");
 	words[2] = slice_str(sorry);
 	spec->argv = (struct slice_list){ words, 3 };
-	spec->script = spec->interpreter = spec->inputs = slice_make(NULL, 0);
+	spec->script = spec->interpreter = spec->inputs = spec->stdin_text = slice_make(NULL, 0);
+}
+
+/*
+ * A worker of the version before doesn't know the setting stdin: a shell writes the text into the pipe from which the command
+ * reads.
+ */
+static void input_before(struct rec_job_spec *spec, struct arena *arena)
+{
+	const struct slice lead[] = {
+		slice_str("/bin/sh"), slice_str("-c"), slice_str("printf %s \"$0\" | \"$@\""), spec->stdin_text, slice_str("/bin/sh"), slice_str("-c"), spec->script,
+	};
+	size_t count = spec->argv.n > 0 ? 4 : 7;
+	struct slice *words = arena_alloc(arena, (count + spec->argv.n) * sizeof(*words));
+
+	memcpy(words, lead, count * sizeof(*words));
+	if (spec->argv.n > 0)
+		memcpy(words + count, spec->argv.at, spec->argv.n * sizeof(*words));
+	spec->argv = (struct slice_list){ words, count + spec->argv.n };
+	spec->script = spec->stdin_text = slice_make(NULL, 0);
 }
 
 /* titan's variables go first: of equal names in an environment the first one counts. */
@@ -169,6 +188,8 @@ struct slice attempt_spec(struct core *core, const struct job *job, bool whole, 
 		inputs_before(&spec, arena);
 	else if (before && spec.interpreter.len > 0)
 		shell_before(&spec, arena);
+	if (before && spec.stdin_text.len > 0)
+		input_before(&spec, arena);
 	env.n = 0;
 	env.at = arena_alloc(arena, (spec.env.n + spec.takes.n + 2) * sizeof(*env.at));
 	if (job->flags & JOB_PUSHED)
