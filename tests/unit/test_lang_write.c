@@ -108,6 +108,7 @@ static const char everything[] =
 	"  enc: {run: \"./enc ${matrix.codec} -o ${matrix.size}.out\", env: {C: \"${matrix.codec}\"}, needs: [at],\n"
 	"    matrix: {codec: [av1, 'h 265'], size: ['720', '1080'], max_parallel: 2, fail_fast: true}}\n"
 	"  same: {run: 'echo $i', matrix: {n: [a, b]}}\n"
+	"  filed: {run: x, dir: private, files: [{as: a/b, src: ./b, content: 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', size: 7, kind: program, write: true}]}\n"
 	"  reads: {command: [sort], stdin: \"a: ${matrix.n}\\n'b'\\n\", matrix: {n: [a, b]}}\n"
 	"  zip: {fan_out: [{a: x, b: ''}, {a: 'y z', b: '${matrix}'}], command: [\"${matrix.a}\", \"${matrix.b}\"], worker: {labels: [\"${matrix.a}\"]}}\n"
 	"finally: {end: {run: e}}\n";
