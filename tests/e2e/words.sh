@@ -66,7 +66,7 @@ until_true 20 job_is 1 pay running
 kill_worker "$(guardian_pid)"
 ok 'a lost worker leaves a job unknown' until_true 30 grep -q 'pay UNKN lost' "$test_dir/once.out"
 like 'with what can be done' "$(cat "$test_dir/once.out")" 'pay UNKN .*titan cancel 1/pay$'
-like 'in the dashboard it needs a person' "$(titan dash --dump-screen - --exit-after idle)" '^. UNKN +1[ /]pay .*may have run'
+like 'in the dashboard it needs a person' "$(titan dash --dump-screen - --exit-after idle)" '^  . UNKN +1[ /]pay .*may have run'
 titan up >/dev/null
 ok 'and its worker says that it runs' until_true 30 job_is 1 pay running
 is 'with no result of before' "$(titan --json show 1/pay | jq '.[0] | .outcome')" null
