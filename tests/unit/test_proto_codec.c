@@ -328,7 +328,7 @@ static enum greatest_test_res skips_what_is_new(const struct subject *subject)
 			msgpack_pack_object(&packer, unpacked.data.via.array.ptr[i]);
 	} else {
 		pack_map(&newer, unpacked.data.via.map.size + 3);
-		pack_u64(&newer, 127);
+		pack_u64(&newer, 1000000);
 		pack_str(&newer, slice_str("new"));
 		pack_str(&newer, slice_str("a key that is no number"));
 		pack_i64(&newer, -5);
