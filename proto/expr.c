@@ -5,7 +5,7 @@
 
 static const uint8_t numbers[EXPR_OP_COUNT] = { [EXPR_STATE] = 3, [EXPR_CODE] = 3, [EXPR_GATE] = 2 };
 
-static void put_number(struct buf *code, uint64_t value)
+void expr_put_number(struct buf *code, uint64_t value)
 {
 	for (; value >= 128; value >>= 7)
 		buf_add_byte(code, (uint8_t)(value | 128));
@@ -18,11 +18,10 @@ void expr_put(struct buf *code, struct expr_step step)
 
 	buf_add_byte(code, (uint8_t)step.op);
 	for (size_t i = 0; i < numbers[step.op]; i++)
-		put_number(code, values[i]);
+		expr_put_number(code, values[i]);
 }
 
-/* Read a number of at most five bytes: none is larger than 32 bits. */
-static bool take_number(struct slice *code, uint64_t *ret)
+bool expr_take_number(struct slice *code, uint64_t *ret)
 {
 	uint64_t value = 0;
 
@@ -50,7 +49,7 @@ bool expr_next(struct slice *code, struct expr_step *ret_step)
 	step.op = (enum expr_op)rest.data[0];
 	rest = slice_make(rest.data + 1, rest.len - 1);
 	for (size_t i = 0; i < numbers[step.op]; i++)
-		if (!take_number(&rest, values[i]))
+		if (!expr_take_number(&rest, values[i]))
 			return false;
 	*code = rest;
 	*ret_step = step;

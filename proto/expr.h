@@ -34,6 +34,10 @@ bool expr_next(struct slice *code, struct expr_step *ret_step);
 /* Check that the code can be evaluated with this many needs, within the limits. */
 enum err expr_check(struct slice code, size_t needs, struct error *error);
 
+void expr_put_number(struct buf *code, uint64_t value);
+/* Take a number off the front of the code. It has at most five bytes, as none is larger than 32 bits. */
+bool expr_take_number(struct slice *code, uint64_t *ret);
+
 uint32_t expr_mask(enum trigger trigger);                /* returns the set of states that fulfil the trigger */
 bool expr_code_meets(enum expr_compare compare, uint64_t code, uint64_t value);
 

@@ -10,6 +10,8 @@ proto_sources = \
 	proto/error.h \
 	proto/expr.c \
 	proto/expr.h \
+	proto/expr_value.c \
+	proto/expr_value.h \
 	proto/frame.c \
 	proto/frame.h \
 	proto/input.c \

@@ -24,6 +24,7 @@ cli_sources = \
 	src/cli/ask/steady_link.h \
 	src/cli/ask/targets.c \
 	src/cli/ask/targets.h \
+	src/cli/ask/targets_where.c \
 	src/cli/ask/tries.c \
 	src/cli/ask/tries.h \
 	src/cli/commands/act.h \
@@ -268,6 +269,8 @@ cli_sources = \
 	src/cli/show/row_words.h \
 	src/cli/show/rows.c \
 	src/cli/show/rows.h \
+	src/cli/show/where.c \
+	src/cli/show/where.h \
 	src/cli/show/wrap.c \
 	src/cli/show/wrap.h
 

@@ -20,6 +20,10 @@ lang_sources = \
 	src/lang/dagline_old.c \
 	src/lang/demand.c \
 	src/lang/demand.h \
+	src/lang/expr.h \
+	src/lang/expr_check.c \
+	src/lang/expr_code.c \
+	src/lang/expr_parse.c \
 	src/lang/failure.c \
 	src/lang/failure.h \
 	src/lang/faults.c \
@@ -28,6 +32,8 @@ lang_sources = \
 	src/lang/label.h \
 	src/lang/log_max.c \
 	src/lang/log_max.h \
+	src/lang/pattern.c \
+	src/lang/pattern.h \
 	src/lang/pipeline.c \
 	src/lang/pipeline.h \
 	src/lang/pipeline_axes.c \
@@ -68,4 +74,5 @@ lang_sources = \
 
 lang_other = \
 	src/lang/README.md \
-	src/lang/conf.def
+	src/lang/conf.def \
+	src/lang/expr_words.def

@@ -155,6 +155,7 @@ e2e_tests = \
 	tests/e2e/up.sh \
 	tests/e2e/validate.sh \
 	tests/e2e/wait.sh \
+	tests/e2e/where.sh \
 	tests/e2e/words.sh \
 	tests/e2e/worker-add-fails.sh \
 	tests/e2e/worker-add.sh \

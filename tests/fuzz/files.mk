@@ -13,7 +13,8 @@ fuzz_programs = \
 	tests/fuzz/fuzz_logpack \
 	tests/fuzz/fuzz_manifest \
 	tests/fuzz/fuzz_pipeline \
-	tests/fuzz/fuzz_substitution
+	tests/fuzz/fuzz_substitution \
+	tests/fuzz/fuzz_where
 
 tests_fuzz_fuzz_cron_SOURCES = tests/fuzz/fuzz_cron.c $(fuzz_main)
 tests_fuzz_fuzz_cron_LDADD = $(all_libs)
@@ -62,6 +63,10 @@ tests_fuzz_fuzz_pipeline_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_substitution_SOURCES = tests/fuzz/fuzz_substitution.c $(fuzz_main)
 tests_fuzz_fuzz_substitution_LDADD = $(all_libs)
 tests_fuzz_fuzz_substitution_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_where_SOURCES = tests/fuzz/fuzz_where.c $(fuzz_main)
+tests_fuzz_fuzz_where_LDADD = $(all_libs)
+tests_fuzz_fuzz_where_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 fuzz_tools = \
 	tests/fuzz/make_corpus

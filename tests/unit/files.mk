@@ -31,6 +31,7 @@ unit_programs = \
 	tests/unit/test_cli_targets \
 	tests/unit/test_cli_undo \
 	tests/unit/test_cli_wait \
+	tests/unit/test_cli_where \
 	tests/unit/test_cli_words \
 	tests/unit/test_core_act \
 	tests/unit/test_core_acts \
@@ -336,6 +337,9 @@ tests_unit_test_cli_undo_LDADD = $(all_libs)
 
 tests_unit_test_cli_wait_SOURCES = tests/unit/test_cli_wait.c
 tests_unit_test_cli_wait_LDADD = $(all_libs)
+
+tests_unit_test_cli_where_SOURCES = tests/unit/test_cli_where.c
+tests_unit_test_cli_where_LDADD = $(all_libs)
 
 tests_unit_test_cli_words_SOURCES = tests/unit/test_cli_words.c
 tests_unit_test_cli_words_LDADD = $(all_libs)

@@ -26,6 +26,11 @@ struct targets {
 bool selector_is_many(const char *text);
 /* Resolve all selectors. ERR_NOT_FOUND: one of them selects nothing. */
 enum err cli_targets(struct cli *cli, const char *const *texts, size_t count, enum reach reach, struct targets *ret);
+/*
+ * If the option --where is given, replace the targets by those of their jobs that meet its expression. An error of the
+ * expression is printed with its place. ERR_NOT_FOUND: there are none.
+ */
+enum err targets_where(struct cli *cli, enum option_id option, enum reach reach, struct targets *targets);
 /* If a selector stood for several, print how many and the first few, and ask for a yes. verb: such as "cancel". */
 enum err targets_confirm(struct cli *cli, const struct targets *targets, const char *verb);
 

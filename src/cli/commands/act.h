@@ -11,8 +11,8 @@ enum err act_select(struct cli *cli, struct msg_act *act); /* sets run and job o
 /* Send the act and return the exit status. what: the result for people, such as "held back". */
 int act_send(struct cli *cli, struct msg_act *act, const char *what);
 
-/* Resolve all arguments. If they select several runs or jobs, ask for a yes. */
-enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret);
+/* Resolve all arguments, and the option --where. If they select several runs or jobs, ask for a yes. */
+enum err act_targets(struct cli *cli, enum reach reach, enum option_id where, struct targets *ret);
 /*
  * Send the act for each target. A refusal is printed and doesn't stop the others. Return the exit status of the first
  * refusal.

@@ -220,7 +220,7 @@ enum err act_select(struct cli *cli, struct msg_act *act)
 	return confirm_fan_out(cli, &selector);
 }
 
-enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret)
+enum err act_targets(struct cli *cli, enum reach reach, enum option_id where, struct targets *ret)
 {
 	const struct invocation *invocation = cli->invocation;
 	enum err err = check_format(cli);
@@ -229,6 +229,8 @@ enum err act_targets(struct cli *cli, enum reach reach, struct targets *ret)
 		err = cli_connect(cli);
 	if (err == ERR_NONE)
 		err = cli_targets(cli, invocation->args, invocation->arg_count, reach, ret);
+	if (err == ERR_NONE)
+		err = targets_where(cli, where, reach, ret);
 	if (err == ERR_NONE && !dry_run_wanted(cli))
 		err = targets_confirm(cli, ret, invocation->command->verb);
 	/* Check and confirm all targets before the first act is sent. */
@@ -266,7 +268,7 @@ int cmd_retry(struct cli *cli)
 	struct targets targets;
 	bool jobs = false, runs = false;
 
-	if (act_targets(cli, REACH_BAD, &targets) != ERR_NONE)
+	if (act_targets(cli, REACH_BAD, OPT_retry_where, &targets) != ERR_NONE)
 		return cli_fail(cli);
 	for (size_t i = 0; i < targets.count; i++) {
 		jobs = jobs || targets.at[i].job.len > 0;
@@ -281,22 +283,22 @@ int cmd_retry(struct cli *cli)
 	return read_scope(cli, &act) == ERR_NONE ? act_each(cli, &targets, &act, "scheduled to run again") : cli_fail(cli);
 }
 
-static int act_all(struct cli *cli, enum act_verb verb, const char *what)
+static int act_all(struct cli *cli, enum act_verb verb, enum option_id where, const char *what)
 {
 	struct msg_act act = { .verb = verb };
 	struct targets targets;
 
-	return act_targets(cli, REACH_LIVE, &targets) == ERR_NONE ? act_each(cli, &targets, &act, what) : cli_fail(cli);
+	return act_targets(cli, REACH_LIVE, where, &targets) == ERR_NONE ? act_each(cli, &targets, &act, what) : cli_fail(cli);
 }
 
 int cmd_hold(struct cli *cli)
 {
-	return act_all(cli, ACT_HOLD, "held back");
+	return act_all(cli, ACT_HOLD, OPT_hold_where, "held back");
 }
 
 int cmd_release(struct cli *cli)
 {
-	return act_all(cli, ACT_RELEASE, "let go");
+	return act_all(cli, ACT_RELEASE, OPT_release_where, "let go");
 }
 
 int cmd_priority(struct cli *cli)

@@ -63,7 +63,7 @@ void gate_rows_add(struct records *records, const struct rec_job_row *job)
 
 const struct listing_options approvals_options = {
 	.limit = OPT_approvals_limit, .name = OPT_approvals_name, .since = OPT_approvals_since, .until = OPT_approvals_until,
-	.sort = OPT_approvals_sort,
+	.sort = OPT_approvals_sort, .where = OPT_approvals_where,
 };
 
 void gate_rows_begin(struct records *records, struct arena *arena)
@@ -90,7 +90,21 @@ static void waiting_add(struct waiting *waiting, struct arena *arena, const stru
 	waiting->at[waiting->count++] = *row;
 }
 
-static enum err ask(struct cli *cli, const struct selector *selector, const struct listing *listing, struct waiting *ret)
+/* Is this gate wanted? records is of the list, and gets no row here. */
+static bool is_wanted(struct listing *listing, struct records *records, const struct selector *selector, const struct rec_job_row *row)
+{
+	if (selector->run != 0 && (row->run != selector->run || !selector_names(selector, row->name)))
+		return false;
+	if (!listing_matches(listing, row->name, 0))
+		return false;
+	if (listing->where.text.len == 0)
+		return true;
+	gate_rows_add(records, row);
+	return listing_keeps(listing, records);
+}
+
+static enum err ask(struct cli *cli, const struct selector *selector, struct listing *listing, struct records *records,
+		    struct waiting *ret)
 {
 	struct msg_query query = { .what = QUERY_GATES };
 
@@ -101,14 +115,12 @@ static enum err ask(struct cli *cli, const struct selector *selector, const stru
 		if (err != ERR_NONE)
 			return err;
 		for (size_t i = 0; i < page.jobs.n; i++) {
-			const struct rec_job_row *row = &page.jobs.at[i];
-
-			if ((selector->run == 0 || (row->run == selector->run && selector_names(selector, row->name))) &&
-			    listing_matches(listing, row->name, 0))
-				waiting_add(ret, &cli->arena, row);
+			if (is_wanted(listing, records, selector, &page.jobs.at[i]))
+				waiting_add(ret, &cli->arena, &page.jobs.at[i]);
 		}
 		query.cursor = page.cursor;
 	} while (query.cursor != 0);
+	listing->where.text.len = 0;
 	return ERR_NONE;
 }
 
@@ -172,7 +184,7 @@ static enum err list_waiting(struct cli *cli, const struct selector *selector)
 	if (err == ERR_NONE)
 		err = listing_read(cli, &approvals_options, &records, &listing);
 	if (err == ERR_NONE)
-		err = ask(cli, selector, &listing, &waiting);
+		err = ask(cli, selector, &listing, &records, &waiting);
 	if (err != ERR_NONE)
 		return err;
 	/* A person who names a fan-out wants to see its jobs. */

@@ -75,7 +75,7 @@ int cmd_cancel(struct cli *cli)
 
 	if (option_given(cli->invocation, OPT_cancel_all))
 		act.value = CANCEL_ALL;
-	if (act_targets(cli, REACH_LIVE, &targets) != ERR_NONE)
+	if (act_targets(cli, REACH_LIVE, OPT_cancel_where, &targets) != ERR_NONE)
 		return cli_fail(cli);
 	status = act_each(cli, &targets, &act, "cancelled or told to end");
 	if (err_again(cli->error.code) || dry_run_wanted(cli) || !option_given(cli->invocation, OPT_cancel_wait))

@@ -21,7 +21,7 @@
 
 static const struct listing_options ls_options = {
 	.limit = OPT_ls_limit, .all = OPT_ls_all, .name = OPT_ls_name, .since = OPT_ls_since, .until = OPT_ls_until,
-	.sort = OPT_ls_sort,
+	.sort = OPT_ls_sort, .where = OPT_ls_where,
 };
 
 struct ls {
@@ -50,6 +50,7 @@ static enum err gather_named(struct cli *cli, struct ls *ls)
 		if (!listing_wants(&ls->listing))
 			break;
 		rows_add_run(&ls->records, &run, cli_now_ms(cli));
+		listing_keep(&ls->listing, &ls->records);
 	}
 	return err;
 }
@@ -59,8 +60,10 @@ static void add_page(struct cli *cli, struct ls *ls, const struct msg_snapshot *
 {
 	struct buf out = { 0 };
 
-	for (size_t i = 0; i < page->runs.n && listing_wants(&ls->listing); i++)
+	for (size_t i = 0; i < page->runs.n && listing_wants(&ls->listing); i++) {
 		rows_add_run(&ls->records, &page->runs.at[i], cli_now_ms(cli));
+		listing_keep(&ls->listing, &ls->records);
+	}
 	ls->stuck = page->stuck;
 	if (!ls->at_once)
 		return;
@@ -77,7 +80,7 @@ static enum err gather_all(struct cli *cli, struct ls *ls)
 	struct msg_query query = {
 		.what = QUERY_RUNS, .reasons = true, .name = listing->name, .since_ms = listing->since_ms, .until_ms = listing->until_ms,
 	};
-	bool whole = listing->sort || listing->name.len > 0 || listing->until_ms != 0;
+	bool whole = listing->sort || listing->name.len > 0 || listing->until_ms != 0 || listing->where.text.len > 0;
 
 	do {
 		struct msg_snapshot page;
@@ -127,7 +130,7 @@ static void tell(struct cli *cli, const struct ls *ls, bool named)
 	listing_tell(cli, listing, "run");
 	if (listing->shown > 0 || !cli_chatty(cli))
 		return;
-	if (named || listing->name.len > 0 || listing->since_ms != 0 || listing->until_ms != 0)
+	if (named || listing->name.len > 0 || listing->where.text.len > 0 || listing->since_ms != 0 || listing->until_ms != 0)
 		cli_note(cli, "no run matches");
 	else
 		cli_note(cli, "no run yet; try: titan run -f -e \"hello; hello='echo hello'\"");

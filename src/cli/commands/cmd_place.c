@@ -139,7 +139,7 @@ int cmd_drain(struct cli *cli)
 /* --- lists --- */
 
 static const struct listing_options worker_options = {
-	.limit = OPT_worker_limit, .all = OPT_worker_all, .name = OPT_worker_name, .sort = OPT_worker_sort,
+	.limit = OPT_worker_limit, .all = OPT_worker_all, .name = OPT_worker_name, .sort = OPT_worker_sort, .where = OPT_worker_where,
 };
 
 /* Read the requirements of titan worker ls --label. */
@@ -200,7 +200,8 @@ static enum err workers_ask(struct cli *cli, struct records *records, struct lis
 			if (listing && !listing_wants(listing))
 				break;
 			rows_add_worker(records, &page.workers.at[i], clock_wall_ms());
-			rows_alarm(&page.workers.at[i], alarms);
+			if (!listing || listing_keep(listing, records))
+				rows_alarm(&page.workers.at[i], alarms);
 		}
 		if (err != ERR_NONE)
 			break;

@@ -203,7 +203,7 @@ static void add_schedule(struct records *records, const struct rec_schedule_row 
 }
 
 static const struct listing_options schedule_options = {
-	.limit = OPT_schedule_limit, .all = OPT_schedule_all, .name = OPT_schedule_name, .sort = OPT_schedule_sort,
+	.limit = OPT_schedule_limit, .all = OPT_schedule_all, .name = OPT_schedule_name, .sort = OPT_schedule_sort, .where = OPT_schedule_where,
 };
 
 /* Show one schedule; name NULL: list all. */
@@ -230,6 +230,7 @@ static int schedule_list(struct cli *cli, const char *name)
 			if (!listing_wants(&listing))
 				break;
 			add_schedule(&records, &page.schedules.at[i]);
+			listing_keep(&listing, &records);
 			count++;
 		}
 		query.cursor = page.cursor;

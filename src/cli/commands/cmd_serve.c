@@ -341,6 +341,7 @@ static unsigned uses_of_option(enum option_id id)
 	case OPT_worker_limit:
 	case OPT_worker_all:
 	case OPT_worker_sort:
+	case OPT_worker_where:
 		return USE_LIST;
 	case OPT_worker_name:
 		return USE_LIST | USE_START | USE_ADD;

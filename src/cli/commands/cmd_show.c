@@ -274,6 +274,8 @@ int cmd_show(struct cli *cli)
 
 	if (err == ERR_NONE)
 		err = cli_targets(cli, cli->invocation->args, cli->invocation->arg_count, REACH_EVERY, &targets);
+	if (err == ERR_NONE)
+		err = targets_where(cli, OPT_show_where, REACH_EVERY, &targets);
 	if (err != ERR_NONE)
 		return cli_fail(cli);
 	if (!targets.bulk && targets.count == 1 && targets.at[0].job.len > 0)

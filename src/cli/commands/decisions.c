@@ -173,8 +173,10 @@ enum err decisions_list(struct cli *cli, const struct selector *selector)
 		if (!selector_names(selector, decisions[i].name) || !listing_matches(&listing, decisions[i].name, decisions[i].wall_ms))
 			continue;
 		listing.lines = ++listing.total;
-		if (listing_wants(&listing))
-			add_decision(&records, &decisions[i]);
+		if (!listing_wants(&listing))
+			continue;
+		add_decision(&records, &decisions[i]);
+		listing_keep(&listing, &records);
 	}
 	if (err == ERR_NONE)
 		err = listing_sort(cli, &listing, &records);

@@ -67,7 +67,7 @@ static void add_dead_letter(struct records *records, const struct rec_dead_row *
 
 const struct listing_options dlq_options = {
 	.limit = OPT_dlq_limit, .all = OPT_dlq_all, .name = OPT_dlq_name, .since = OPT_dlq_since, .until = OPT_dlq_until,
-	.sort = OPT_dlq_sort,
+	.sort = OPT_dlq_sort, .where = OPT_dlq_where,
 };
 
 /* Turn the last row, which is of the line's first dead letter, into the row of them all. */
@@ -113,11 +113,29 @@ static void add_lines(struct cli *cli, struct listing *listing, const struct dea
 	}
 }
 
-static enum err ask(struct cli *cli, const struct listing *listing, struct selector *ret_selector, struct dead_letters *ret)
+/* Keep the dead letters that match the options. records is of another list, and gets no row. */
+static void keep_wanted(struct listing *listing, struct records *records, struct dead_letters *dead_letters)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < dead_letters->count; i++) {
+		if (!listing_matches(listing, dead_letters->at[i].run_name, dead_letters->at[i].died_ms))
+			continue;
+		if (listing->where.text.len > 0) {
+			add_dead_letter(records, &dead_letters->at[i], clock_wall_ms());
+			if (!listing_keeps(listing, records))
+				continue;
+		}
+		dead_letters->at[kept++] = dead_letters->at[i];
+	}
+	dead_letters->count = kept;
+	listing->where.text.len = 0;
+}
+
+static enum err ask(struct cli *cli, struct selector *ret_selector, struct dead_letters *ret)
 {
 	const char *target = cli->invocation->arg_count > 1 ? cli->invocation->args[1] : NULL;
 	enum err err = cli_connect(cli);
-	size_t kept = 0;
 
 	if (err == ERR_NONE && target)
 		err = cli_select(cli, target, ret_selector);
@@ -125,10 +143,6 @@ static enum err ask(struct cli *cli, const struct listing *listing, struct selec
 		err = dead_letters_ask(cli, ret_selector, ret);
 	if (err == ERR_NONE && target && ret->count == 0)
 		err = cli_query_named(cli, ret_selector);
-	for (size_t i = 0; err == ERR_NONE && i < ret->count; i++)
-		if (listing_matches(listing, ret->at[i].run_name, ret->at[i].died_ms))
-			ret->at[kept++] = ret->at[i];
-	ret->count = kept;
 	return err;
 }
 
@@ -143,8 +157,9 @@ int dlq_ls(struct cli *cli)
 	records_begin(&records, dead_letter_columns, dead_letter_table.count, &cli->arena);
 	if (records_check(&records, &cli->out, &cli->error) != ERR_NONE ||
 	    listing_read(cli, &dlq_options, &records, &listing) != ERR_NONE ||
-	    ask(cli, &listing, &selector, &dead_letters) != ERR_NONE)
+	    ask(cli, &selector, &dead_letters) != ERR_NONE)
 		return cli_fail(cli);
+	keep_wanted(&listing, &records, &dead_letters);
 	/* A person who names a fan-out wants to see its jobs. */
 	add_lines(cli, &listing, &dead_letters,
 		  cli->out.style == STYLE_HUMAN && selector.job.len == 0 && !option_given(cli->invocation, OPT_dlq_all), &records);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/ask/ask.h"
 #include "cli/session/options.h"
 #include "cli/session/output.h"
 #include "proto/limits.h"
@@ -34,13 +35,33 @@ enum err listing_read(struct cli *cli, const struct listing_options *options, st
 		return error_set(&cli->error, ERR_USAGE, "--name may have at most %d bytes", LIMIT_NAME_MAX_LEN);
 	listing.limit = limit;
 	listing.sort = options->sort != OPT_none ? option_value(invocation, options->sort) : NULL;
+	if (listing.sort && (err = records_sort(records, listing.sort, &cli->error)) != ERR_NONE)
+		return err;
+	err = listing_where(cli, options->where, records, &listing.where);
 	*ret = listing;
-	return listing.sort ? records_sort(records, listing.sort, &cli->error) : ERR_NONE;
+	return err;
+}
+
+enum err listing_where(struct cli *cli, enum option_id option, const struct records *records, struct where *ret)
+{
+	const char *text = option != OPT_none ? option_value(cli->invocation, option) : NULL;
+	struct dag_spot spot;
+	enum err err;
+
+	*ret = (struct where){ 0 };
+	if (text == NULL)
+		return ERR_NONE;
+	err = where_read(ret, text, records->columns, records->column_count, cli_now_ms(cli), &cli->arena, &spot, &cli->error);
+	if (err != ERR_NONE)
+		load_explain(cli, slice_str(text), "--where", &spot);
+	return err;
 }
 
 enum err listing_refuse(struct cli *cli, const struct listing_options *options, const char *action)
 {
-	const enum option_id ids[] = { options->limit, options->all, options->name, options->since, options->until, options->sort };
+	const enum option_id ids[] = {
+		options->limit, options->all, options->name, options->since, options->until, options->sort, options->where,
+	};
 	const char *verb = cli->invocation->command->verb;
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
@@ -58,8 +79,35 @@ bool listing_matches(const struct listing *listing, struct slice name, int64_t w
 	return wall_ms == 0 || (wall_ms >= listing->since_ms && (listing->until_ms == 0 || wall_ms < listing->until_ms));
 }
 
+bool listing_keeps(struct listing *listing, struct records *records)
+{
+	bool keeps = where_keeps(&listing->where, records);
+
+	if (keeps)
+		records->cell_count -= records->column_count;
+	return keeps;
+}
+
+bool listing_keep(struct listing *listing, struct records *records)
+{
+	if (listing->where.text.len == 0)
+		return true;
+	if (!where_keeps(&listing->where, records))
+		return false;
+	if (listing->shown == listing->limit && !listing->sort) {
+		records->cell_count -= records->column_count;
+		listing->cut = true;
+		return false;
+	}
+	listing->shown++;
+	return true;
+}
+
 bool listing_wants(struct listing *listing)
 {
+	/* Whether a row counts is only known when it was added (listing_keep). */
+	if (listing->where.text.len > 0)
+		return !listing->cut;
 	if (listing->shown == listing->limit && !listing->sort) {
 		listing->cut = true;
 		return false;
@@ -116,6 +164,8 @@ void listing_tell(struct cli *cli, const struct listing *listing, const char *wh
 {
 	struct buf text = { 0 };
 
+	if (listing->where.spent)
+		cli_note(cli, "--where took too many steps for some rows, which aren't in the list");
 	if (!listing->cut)
 		return;
 	command_again(cli, listing, &text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which rows of a list are wanted, and in which order: --limit, --all, --name, --since, --until, --sort. People get a
+ * Which rows of a list are wanted, and in which order: --limit, --all, --name, --since, --until, --where, --sort. People get a
  * limited number of rows by default; programs (--json, --plain, --format) get all of them.
  */
 #ifndef TITAN_CLI_LISTING_H
@@ -8,12 +8,13 @@
 
 #include "cli/session/cli.h"
 #include "cli/show/records.h"
+#include "cli/show/where.h"
 
 #define LISTING_ROWS 50                  /* rows for people, if no limit was given */
 
 /* The options of one command; OPT_none: it has no such option. */
 struct listing_options {
-	enum option_id limit, all, name, since, until, sort;
+	enum option_id limit, all, name, since, until, sort, where;
 };
 
 struct listing {
@@ -26,6 +27,7 @@ struct listing {
 	/* How many rows there are without a limit, and how many objects these stand for; 0: not known. */
 	uint64_t lines, total;
 	bool cut;                        /* there are more rows than the limit */
+	struct where where;
 };
 
 /* Read the options. records has its columns but no rows yet, so that --sort is checked before the master is asked. */
@@ -39,6 +41,12 @@ bool listing_matches(const struct listing *listing, struct slice name, int64_t w
  * is cut.
  */
 bool listing_wants(struct listing *listing);
+/* Call this after a row was added. With --where, a row that isn't wanted is dropped; false then. */
+bool listing_keep(struct listing *listing, struct records *records);
+/* Does --where keep this row, which was added to records of its own? Another row may be added then, and so on. */
+bool listing_keeps(struct listing *listing, struct records *records);
+/* Read an option --where over these columns. An error is printed with its place, and its text is empty then. */
+enum err listing_where(struct cli *cli, enum option_id option, const struct records *records, struct where *ret);
 /* Sort and cut the rows as wanted. */
 enum err listing_sort(struct cli *cli, struct listing *listing, struct records *records);
 /* If the list was cut, print that on standard error, with the command that shows more rows. what: such as "run". */

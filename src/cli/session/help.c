@@ -3,6 +3,8 @@
 #include "cli/session/help.h"
 
 #include "cli/show/look.h"
+#include "cli/show/where.h"
+#include "lang/expr.h"
 #include "proto/error.h"
 
 #define WIDTH 78
@@ -10,6 +12,7 @@
 #define OPTION_COLUMN 30
 #define STATE_COLUMN 25
 #define STATUS_COLUMN 7
+#define WORD_COLUMN 27
 
 static void heading(const struct look *look, const char *text, struct buf *out)
 {
@@ -209,9 +212,51 @@ static void topic_selectors(const struct look *look, struct buf *out)
 			 "                  all jobs with these properties: state, label, name, worker of the\n"
 			 "                  job; run, owner, tenant of its run. With only the last three: runs.\n"
 			 "                  Ended runs are searched only if a state is given.\n"
+			 "Of the runs, --where EXPR selects jobs by any field (titan help expressions).\n"
 			 "Every command that takes runs or jobs reads these. One that needs a single run or job\n"
 			 "takes any selector that stands for exactly one. A change of several asks first;\n"
 			 "without a terminal it needs -y.\n");
+}
+
+struct words {
+	struct buf *out;
+	const struct look *look;
+	const char *heading;             /* of the words so far */
+};
+
+static void word_line(void *arg, const char *title, const char *word, const char *meaning)
+{
+	struct words *words = arg;
+	struct buf *out = words->out;
+	size_t start;
+
+	if (words->heading == NULL || strcmp(words->heading, title) != 0)
+		heading(words->look, title, out);
+	words->heading = title;
+	start = out->len;
+	buf_addf(out, "  %s", word);
+	if (out->len - start >= WORD_COLUMN) {
+		buf_add_byte(out, '\n');
+		start = out->len;
+	}
+	wrap(meaning, WORD_COLUMN, out->len - start, out);
+}
+
+static void topic_expressions(const struct look *look, struct buf *out)
+{
+	struct words words = { .out = out, .look = look };
+
+	expr_words(word_line, &words);
+	heading(look, "Names after --where", out);
+	buf_add_str(out, "  The fields that the rows have with --json. A field that ends in _ms is a time\n"
+			 "  span, and may be written without it: age > 1h. Other words for fields:\n ");
+	for (size_t i = 0; i < where_alias_count; i++)
+		buf_addf(out, "%s %s (%s)", i > 0 ? "," : "", where_aliases[i].word, where_aliases[i].key);
+	buf_add_str(out, ".\n\nValues of different types can't be compared. A comparison with a value that isn't\n"
+			 "there is false, and a != b is always the opposite of a == b; has(a) tells whether\n"
+			 "a is there. Examples: titan ls --where 'failed > 0 and age > 1h', titan show last\n"
+			 "--where 'state in [failed, timed_out] and exit == 137', and in a pipeline\n"
+			 "when: jobs.build.outputs.changed == \"yes\".\n");
 }
 
 static void state_line(const struct look *look, const struct state_info *state, struct buf *out)
@@ -248,9 +293,9 @@ static void topic_environment(const struct look *look, struct buf *out)
 			 "and /etc/titan/titan.conf: see titan.conf(5).\n");
 }
 
-static const char *const topic_names[] = { "dag", "environment", "exit", "options", "output", "selectors", "states" };
+static const char *const topic_names[] = { "dag", "environment", "exit", "expressions", "options", "output", "selectors", "states" };
 static void (*const topic_texts[])(const struct look *look, struct buf *out) = {
-	topic_dag, topic_environment, topic_exit, topic_options, topic_output, topic_selectors, topic_states,
+	topic_dag, topic_environment, topic_exit, topic_expressions, topic_options, topic_output, topic_selectors, topic_states,
 };
 
 const char *const *help_topics(size_t *ret_count)
