@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "proto/expr.h"
 
+#include "proto/expr_value.h"
 #include "proto/limits.h"
 
-static const uint8_t numbers[EXPR_OP_COUNT] = { [EXPR_STATE] = 3, [EXPR_CODE] = 3, [EXPR_GATE] = 2 };
+static const uint8_t numbers[EXPR_OP_COUNT] = { [EXPR_STATE] = 3, [EXPR_CODE] = 3, [EXPR_GATE] = 2, [EXPR_ASK] = 1 };
 
 void expr_put_number(struct buf *code, uint64_t value)
 {
@@ -51,9 +52,25 @@ bool expr_next(struct slice *code, struct expr_step *ret_step)
 	for (size_t i = 0; i < numbers[step.op]; i++)
 		if (!expr_take_number(&rest, values[i]))
 			return false;
+	if (step.op == EXPR_ASK && step.a > rest.len)
+		return false;
 	*code = rest;
 	*ret_step = step;
 	return true;
+}
+
+struct slice expr_asked(struct slice *code, const struct expr_step *step)
+{
+	struct slice question = slice_make(code->data, (size_t)step->a);
+
+	*code = slice_make(code->data + step->a, code->len - (size_t)step->a);
+	return question;
+}
+
+void expr_put_ask(struct buf *code, struct slice question)
+{
+	expr_put(code, (struct expr_step){ .op = EXPR_ASK, .a = question.len });
+	buf_add_slice(code, question);
 }
 
 uint32_t expr_mask(enum trigger trigger)
@@ -113,6 +130,24 @@ static const char *step_fault(const struct expr_step *step, size_t needs, const 
 	}
 }
 
+/* What is wrong with a question about values? */
+static const char *ask_fault(struct slice question, size_t needs, size_t *leaves)
+{
+	const char *fault = expr_value_fault(question, needs, false);
+	struct expr_value_step step;
+	bool names = false;
+
+	while (!fault && expr_value_next(&question, &step)) {
+		names = names || step.op == STEP_NAME || step.op == STEP_EXIT;
+		if (step.op != STEP_NAME)
+			continue;
+		*leaves += step.b;
+		if (step.b > LIMIT_TAKE_JOBS_MAX || *leaves > LIMIT_EXPR_LEAVES_MAX)
+			fault = "it uses the outputs of too many jobs";
+	}
+	return fault ? fault : names ? NULL : "a question names no need";
+}
+
 /* Update the stack for one step. depths: the nesting depth of each value on the stack. */
 static void step_apply(const struct expr_step *step, struct buf *depths, size_t *leaves)
 {
@@ -134,7 +169,7 @@ enum err expr_check(struct slice code, size_t needs, struct error *error)
 	struct buf depths = { 0 };
 	const char *fault = code.len > LIMIT_EXPR_BYTES_MAX ? "it is too long" : NULL;
 	struct expr_step step;
-	size_t leaves = 0;
+	size_t leaves = 0, asks = 0;
 
 	while (!fault && code.len > 0) {
 		if (!expr_next(&code, &step)) {
@@ -142,6 +177,8 @@ enum err expr_check(struct slice code, size_t needs, struct error *error)
 			break;
 		}
 		fault = step_fault(&step, needs, &depths, leaves);
+		if (!fault && step.op == EXPR_ASK)
+			fault = ++asks > LIMIT_EXPR_ASKS_MAX ? "it has too many questions" : ask_fault(expr_asked(&code, &step), needs, &leaves);
 		if (fault)
 			break;
 		step_apply(&step, &depths, &leaves);

@@ -8,6 +8,7 @@
  *   CODE need compare value push: did this need end with such an exit code? False if it has none
  *   NOT                     negate the last value
  *   GATE least of           replace the last values by one: are at least so many of them true?
+ *   ASK bytes               push: is the value of the code (proto/expr_value.h) in the following bytes true?
  *
  * The value of a need on a job that hasn't ended is neither true nor false; what depends on it stays open until enough is
  * known.
@@ -20,7 +21,7 @@
 #include "proto/message.h"
 #include "proto/states.h"
 
-#define EXPR_OP_COUNT (EXPR_GATE + 1)
+#define EXPR_OP_COUNT (EXPR_ASK + 1)
 #define EXPR_COMPARE_COUNT (EXPR_GE + 1)
 
 struct expr_step {
@@ -31,6 +32,10 @@ struct expr_step {
 void expr_put(struct buf *code, struct expr_step step);
 /* Read the step at the front of *code and move *code behind it. False: the code ends or is malformed. */
 bool expr_next(struct slice *code, struct expr_step *ret_step);
+/* Take the code of a question, which follows an ASK step. */
+struct slice expr_asked(struct slice *code, const struct expr_step *step);
+/* Put a question with this code. */
+void expr_put_ask(struct buf *code, struct slice question);
 /* Check that the code can be evaluated with this many needs, within the limits. */
 enum err expr_check(struct slice code, size_t needs, struct error *error);
 

@@ -154,6 +154,7 @@ decision_files = \
 	share/doc/decisions/0071-a-hash-gives-no-access.md \
 	share/doc/decisions/0072-values-of-ended-runs-stay-in-memory.md \
 	share/doc/decisions/0073-files-are-staged-by-the-link.md \
+	share/doc/decisions/0075-one-expression-language.md \
 	share/doc/decisions/0076-templates-lie-under-the-keys-of-their-jobs.md \
 	share/doc/decisions/0079-a-service-is-a-job-whose-attempts-follow-each-other.md \
 	share/doc/decisions/0081-the-master-samples-its-load-in-turns.md \

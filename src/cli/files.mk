@@ -100,6 +100,7 @@ cli_sources = \
 	src/cli/commands/edit.h \
 	src/cli/commands/event_words.c \
 	src/cli/commands/event_words.h \
+	src/cli/commands/explain_condition.c \
 	src/cli/commands/explain_groups.c \
 	src/cli/commands/explain_groups.h \
 	src/cli/commands/history_merge.c \

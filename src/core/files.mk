@@ -13,6 +13,7 @@ core_sources = \
 	src/core/core.h \
 	src/core/graph/admit.c \
 	src/core/graph/condition.c \
+	src/core/graph/condition_ask.c \
 	src/core/graph/context.c \
 	src/core/graph/cycle.c \
 	src/core/graph/ended.c \

@@ -1,126 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The grammar of conditions. Each parenthesis and each ! is one level of recursion, limited by DEPTH_MAX. */
+/*
+ * Turns the tree of an expression into a condition. How parents ended and their exit codes become steps of their own, which the
+ * core answers one by one; everything else becomes a question about values.
+ */
 #include "lang/dag_expr_internal.h"
 
-#define DEPTH_MAX 48
-
-/* ---- places of errors ---- */
-
-static struct dag_spot spot_of(const struct expr_parser *parser, size_t at, size_t len)
-{
-	const struct dag_spot *whole = &parser->source->spot;
-
-	if (whole->len != parser->source->text.len)
-		return *whole;
-	return (struct dag_spot){ whole->at + at, len ? len : 1 };
-}
-
-enum err expr_fail_at(const struct expr_parser *parser, size_t at, size_t len, enum err code, const char *text)
-{
-	struct dag_spot spot = spot_of(parser, at, len);
-
-	return dag_fail(parser->source->reader, spot.at, spot.len, code, "%s", text);
-}
-
-/* ---- characters ---- */
-
-int expr_peek(const struct expr_parser *parser)
-{
-	return parser->at < parser->source->text.len ? parser->source->text.data[parser->at] : -1;
-}
-
-static void expr_skip(struct expr_parser *parser)
-{
-	while (expr_peek(parser) == ' ' || expr_peek(parser) == '\t' || expr_peek(parser) == '\n' || expr_peek(parser) == '\r')
-		parser->at++;
-}
-
-bool expr_take(struct expr_parser *parser, const char *symbol)
-{
-	struct slice text = parser->source->text;
-	size_t len = strlen(symbol);
-
-	expr_skip(parser);
-	if (text.len - parser->at < len || memcmp(text.data + parser->at, symbol, len) != 0)
-		return false;
-	parser->at += len;
-	return true;
-}
-
-bool expr_in_word(int byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-	       byte == '_' || byte == '.' || byte == '-';
-}
-
-/* Move to the end of a word. A ${..} belongs to the word up to its closing brace. */
-static void word_end(struct expr_parser *parser)
-{
-	struct slice text = parser->source->text;
-
-	while (parser->at < text.len) {
-		if (expr_in_word(text.data[parser->at])) {
-			parser->at++;
-		} else if (text.data[parser->at] == '$' && parser->at + 1 < text.len && text.data[parser->at + 1] == '{') {
-			const uint8_t *end = memchr(text.data + parser->at, '}', text.len - parser->at);
-
-			parser->at = end ? (size_t)(end - text.data) + 1 : text.len;
-		} else {
-			return;
-		}
-	}
-}
-
-static enum err put_in(const struct expr_parser *parser, struct operand *operand)
-{
-	if (operand->text.len == 0 || memmem(operand->text.data, operand->text.len, "${", 2) == NULL)
-		return ERR_NONE;
-	operand->put_in = true;
-	if (parser->source->expand_cb == NULL)
-		return dag_fail(parser->source->reader, operand->spot.at, operand->spot.len, ERR_SYNTAX,
-				"parameters can't be used here");
-	return parser->source->expand_cb(parser->source->arg, operand->text, operand->spot, &operand->text);
-}
-
-enum err expr_operand(struct expr_parser *parser, const char *what, struct operand *ret)
-{
-	struct slice text = parser->source->text;
-	struct operand operand = { 0 };
-	size_t start;
-	int quote;
-
-	expr_skip(parser);
-	start = parser->at;
-	quote = expr_peek(parser);
-	if (quote == '\'' || quote == '"') {
-		const uint8_t *end = memchr(text.data + start + 1, quote, text.len - start - 1);
-
-		if (end == NULL)
-			return expr_fail_at(parser, start, 1, ERR_SYNTAX, "this quote isn't closed");
-		parser->at = (size_t)(end - text.data) + 1;
-		operand.quoted = true;
-		operand.text = slice_make(text.data + start + 1, parser->at - start - 2);
-	} else {
-		word_end(parser);
-		operand.text = slice_make(text.data + start, parser->at - start);
-		operand.spot = spot_of(parser, start, 1);
-		if (operand.text.len == 0)
-			return dag_fail(parser->source->reader, operand.spot.at, operand.spot.len, ERR_SYNTAX,
-					start == text.len ? "%s is missing at the end" : "%s is expected here", what);
-	}
-	operand.spot = spot_of(parser, start, parser->at - start);
-	*ret = operand;
-	return put_in(parser, ret);
-}
+#include "proto/limits.h"
 
 /* ---- nodes ---- */
 
-struct dag_expr *expr_new(struct expr_parser *parser, enum dag_expr_kind kind)
+struct dag_expr *expr_new(const struct lowering *lowering, enum dag_expr_kind kind)
 {
-	struct dag_expr *expr = arena_zalloc(parser->arena, 1, sizeof(*expr));
+	struct dag_expr *expr = arena_zalloc(lowering->arena, 1, sizeof(*expr));
 
 	expr->kind = kind;
 	return expr;
+}
+
+struct dag_expr *expr_negate(const struct lowering *lowering, struct dag_expr *of)
+{
+	struct dag_expr *negated = expr_new(lowering, DAG_NOT);
+
+	negated->of = arena_zalloc(lowering->arena, 1, sizeof(*negated->of));
+	negated->of[0] = of;
+	negated->of_count = 1;
+	return negated;
 }
 
 struct dag_expr *dag_expr_gate(struct arena *arena, uint64_t least, struct dag_expr **of, size_t count)
@@ -131,112 +35,106 @@ struct dag_expr *dag_expr_gate(struct arena *arena, uint64_t least, struct dag_e
 	return gate;
 }
 
-/* ---- the grammar ---- */
+/* ---- from the tree ---- */
 
-static enum err read_either(struct expr_parser *parser, struct dag_expr **ret);
+static enum err lower(const struct lowering *lowering, struct expr_node *node, struct dag_expr **ret);
 
-static enum err read_value(struct expr_parser *parser, struct dag_expr **ret)
+static enum err lower_word(const struct lowering *lowering, struct expr_node *word, struct dag_expr **ret)
 {
-	struct operand operand;
-	struct comparison how;
-	size_t start;
-	enum err err;
-
-	expr_skip(parser);
-	start = parser->at;
-	err = expr_operand(parser, parser->source->own ? "a result of the pass (ok, failed or timed_out)" : "a job's name", &operand);
-	if (err != ERR_NONE)
-		return err;
-	if (!operand.quoted && !parser->source->own && expr_peek(parser) == '[')
-		return expr_fail_at(parser, parser->at, 1, ERR_SYNTAX, "a condition must name the whole fan-out, not one of its jobs");
-	if (expr_peek(parser) != ':' && ask_comparison_begins(parser, &how))
-		return ask_comparison(parser, &operand, how, ret);
-	if (!operand.quoted && ask_name(parser, operand.text) == NULL && expr_peek(parser) != ':' &&
-	    (slice_eq(operand.text, slice_str("true")) || slice_eq(operand.text, slice_str("false")))) {
-		*ret = expr_new(parser, DAG_CONST);
-		(*ret)->value = operand.text.len == 4;
+	if (is_value_name(lowering, word))
+		return ask_value(lowering, word, ret);
+	if (!word->asks_result && !word->put_in && ask_name(lowering, word->text) == NULL &&
+	    (slice_eq(word->text, slice_str("true")) || slice_eq(word->text, slice_str("false")))) {
+		*ret = expr_new(lowering, DAG_CONST);
+		(*ret)->value = word->text.len == 4;
 		return ERR_NONE;
 	}
-	if (operand.quoted)
-		return expr_fail_at(parser, start, parser->at - start, ERR_SYNTAX, "a text must be compared with "
-			"another text: == or != is missing");
-	return parser->source->own ? ask_own(parser, &operand, ret) : ask_state(parser, &operand, ret);
+	return lowering->source->own ? ask_own(lowering, word, ret) : ask_state(lowering, word, ret);
 }
 
-static enum err read_unary(struct expr_parser *parser, struct dag_expr **ret)
+/* Is this a word or text of a condition that asks about no values: a job's exit code, a number, a text? */
+static bool is_plain(const struct lowering *lowering, const struct expr_node *node)
 {
-	struct dag_expr *negated;
-	size_t start;
-	enum err err;
-
-	expr_skip(parser);
-	start = parser->at;
-	if (expr_peek(parser) != '!' && expr_peek(parser) != '(')
-		return read_value(parser, ret);
-	if (++parser->depth > DEPTH_MAX)
-		return expr_fail_at(parser, start, 1, ERR_TOO_LARGE, "this condition is nested too deep");
-	if (expr_take(parser, "(")) {
-		err = read_either(parser, ret);
-		if (err == ERR_NONE && !expr_take(parser, ")"))
-			err = expr_fail_at(parser, start, 1, ERR_SYNTAX, "this parenthesis isn't closed");
-	} else {
-		parser->at++;
-		negated = expr_new(parser, DAG_NOT);
-		negated->of = arena_zalloc(parser->arena, 1, sizeof(*negated->of));
-		negated->of_count = 1;
-		err = read_unary(parser, negated->of);
-		*ret = negated;
-	}
-	parser->depth--;
-	return err;
+	return node->kind == EXPR_STRING || (node->kind == EXPR_WORD && !node->asks_result && !is_value_name(lowering, node));
 }
 
-/* Read parts joined by one operator (&& or ||). */
-static enum err read_parts(struct expr_parser *parser, const char *symbol,
-			   enum err (*read)(struct expr_parser *parser, struct dag_expr **ret), struct dag_expr **ret)
+static enum err lower_pair(const struct lowering *lowering, struct expr_node *pair, struct dag_expr **ret)
 {
-	struct dag_expr **of = NULL;
-	size_t count = 0, room = 0;
+	bool ordering = expr_operators[pair->op].level == EXPR_LEVEL_COMPARE && pair->op != EXPR_OP_IN && pair->op != EXPR_OP_GLOB &&
+			pair->op != EXPR_OP_MATCHES;
 
-	do {
-		struct dag_expr *part = NULL;
-		enum err err = read(parser, &part);
+	if (ordering && is_plain(lowering, pair->of[0]) && is_plain(lowering, pair->of[1]))
+		return ask_comparison(lowering, pair, ret);
+	return ask_value(lowering, pair, ret);
+}
+
+static enum err lower_joined(const struct lowering *lowering, const struct expr_node *node, struct dag_expr **ret)
+{
+	struct dag_expr **of = arena_zalloc(lowering->arena, node->of_count, sizeof(struct dag_expr *));
+
+	for (size_t i = 0; i < node->of_count; i++) {
+		enum err err = lower(lowering, node->of[i], &of[i]);
 
 		if (err != ERR_NONE)
 			return err;
-		if (count == room) {
-			struct dag_expr **more = arena_zalloc(parser->arena, room ? 2 * room : 4, sizeof(*more));
-
-			if (count > 0)
-				memcpy(more, of, count * sizeof(struct dag_expr *));
-			of = more;
-			room = room ? 2 * room : 4;
-		}
-		of[count++] = part;
-	} while (expr_take(parser, symbol));
-	*ret = count == 1 ? of[0] : dag_expr_gate(parser->arena, symbol[0] == '&' ? count : 1, of, count);
+	}
+	*ret = dag_expr_gate(lowering->arena, node->op == EXPR_OP_AND ? node->of_count : 1, of, node->of_count);
 	return ERR_NONE;
 }
 
-static enum err read_both(struct expr_parser *parser, struct dag_expr **ret)
+static enum err lower(const struct lowering *lowering, struct expr_node *node, struct dag_expr **ret)
 {
-	return read_parts(parser, "&&", read_unary, ret);
+	struct dag_expr *of = NULL;
+	enum err err;
+
+	switch (node->kind) {
+	case EXPR_WORD:
+		return lower_word(lowering, node, ret);
+	case EXPR_JOINED:
+		return lower_joined(lowering, node, ret);
+	case EXPR_PAIR:
+		return lower_pair(lowering, node, ret);
+	case EXPR_NOT_OF:
+		err = lower(lowering, node->of[0], &of);
+		if (err == ERR_NONE)
+			*ret = expr_negate(lowering, of);
+		return err;
+	case EXPR_STRING:
+	case EXPR_ITEMS:
+	case EXPR_CALL_OF:
+		break;
+	}
+	return ask_value(lowering, node, ret);
 }
 
-static enum err read_either(struct expr_parser *parser, struct dag_expr **ret)
+static size_t questions(const struct dag_expr *expr)
 {
-	return read_parts(parser, "||", read_both, ret);
+	size_t count = expr->kind == DAG_ASK;
+
+	for (size_t i = 0; i < expr->of_count; i++)
+		count += questions(expr->of[i]);
+	return count;
 }
 
 enum err dag_expr_read(const struct expr_source *source, struct dag_expr **ret)
 {
-	struct expr_parser parser = { .source = source, .arena = source->reader->arena };
-	enum err err = read_either(&parser, ret);
+	struct lowering lowering = { .source = source, .arena = source->reader->arena };
+	const struct expr_scope scope = {
+		.operand = source->own ? "a result of the pass (ok, failed or timed_out)" : "a job's name", .joint = "&& or || is expected here",
+		.results = !source->own, .name_cb = value_name, .unknown_cb = value_unknown, .arg = &lowering,
+	};
+	const struct expr_input input = {
+		.reader = source->reader, .text = source->text, .spot = source->spot, .scope = &scope, .expand_cb = source->expand_cb,
+		.arg = source->arg,
+	};
+	struct expr_node *node = NULL;
+	enum err err = expr_parse(&input, &node);
 
-	if (err != ERR_NONE)
-		return err;
-	expr_skip(&parser);
-	if (parser.at == source->text.len)
-		return ERR_NONE;
-	return expr_fail_at(&parser, parser.at, 1, ERR_SYNTAX, "&& or || is expected here");
+	lowering.scope = &scope;
+	if (err == ERR_NONE)
+		err = lower(&lowering, node, ret);
+	if (err == ERR_NONE && questions(*ret) > LIMIT_EXPR_ASKS_MAX)
+		return dag_fail(source->reader, source->spot.at, source->spot.len, ERR_TOO_LARGE,
+				"a condition may ask at most %d questions about values", LIMIT_EXPR_ASKS_MAX);
+	return err;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Conditions as people write them: a && (b:failed || !c), check.code == 3, ${params.env} == 'prod'. They are parsed
- * when all names are known, and compiled to the code of proto/expr.h when jobs are made.
+ * Conditions as people write them: a && (b:failed || !c), check.code == 3, jobs.build.outputs.changed == "yes". They are
+ * parsed when all names are known, and compiled to the code of proto/expr.h when jobs are made.
  */
 #ifndef TITAN_LANG_DAG_EXPR_H
 #define TITAN_LANG_DAG_EXPR_H
 
-#include "lang/dagline_internal.h"
+#include "lang/expr.h"
 #include "proto/expr.h"
 
-enum dag_expr_kind { DAG_CONST, DAG_STATE, DAG_CODE, DAG_NOT, DAG_GATE };
+enum dag_expr_kind { DAG_CONST, DAG_STATE, DAG_CODE, DAG_ASK, DAG_NOT, DAG_GATE };
 
 struct dag_expr {
 	enum dag_expr_kind kind;
@@ -22,6 +22,7 @@ struct dag_expr {
 	struct slice left, right;        /* of a CONST: the two texts that were compared */
 	bool unequal;                    /* of a NOT node: it was written with != */
 	uint64_t code;
+	struct expr_node *asked;         /* of an ASK: the question about values; of a CONST: what was evaluated, or NULL */
 	struct dag_spot spot;
 	/* of a GATE: how many parts must be true; 0: all. A NOT has one part and doesn't use this field. */
 	uint64_t least;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Turns a condition over names into edges, and into code over the needs of one job. */
-#include "lang/dag_expr.h"
+#include "lang/dag_expr_internal.h"
 
 #include "base/check.h"
 
@@ -35,9 +35,23 @@ bool dag_expr_plain(const struct dag_expr *expr)
 	return true;
 }
 
+/* Add edges from all jobs that a question names. */
+static bool ask_edges(struct dag_reader *reader, const struct expr_node *node, const struct dag_name *child)
+{
+	if (node->is_name && node->of_name != NULL)
+		return dag_add_edge(reader, &(struct dag_edge){ node->of_name->index, child->index, TRIGGER_EXPR, true, node->spot.at });
+	for (size_t i = 0; i < node->of_count; i++)
+		if (!ask_edges(reader, node->of[i], child))
+			return false;
+	return true;
+}
+
 bool dag_expr_edges(struct dag_reader *reader, const struct dag_expr *expr, const struct dag_name *child, bool plain)
 {
 	struct dag_edge edge = { expr->parent, child->index, TRIGGER_EXPR, true, expr->spot.at };
+
+	if (expr->kind == DAG_ASK)
+		return ask_edges(reader, expr->asked, child);
 
 	if (expr->kind == DAG_STATE || expr->kind == DAG_CODE) {
 		if (plain && plain_state(expr, &edge.trigger))
@@ -85,6 +99,25 @@ static uint64_t put_state(struct coder *coder, const struct dag_expr *expr)
 	return 1;
 }
 
+/* Give the names of a question the numbers of their needs. */
+static void number_names(const struct coder *coder, struct expr_node *node)
+{
+	if (node->is_name)
+		node->name = node->of_name ? need_start(coder, node->of_name->index) : 0;
+	for (size_t i = 0; i < node->of_count; i++)
+		number_names(coder, node->of[i]);
+}
+
+static void put_question(struct coder *coder, const struct dag_expr *expr)
+{
+	struct buf question = { 0 };
+
+	number_names(coder, expr->asked);
+	expr_compile(expr->asked, &question);
+	expr_put_ask(&coder->code, buf_slice(&question));
+	buf_free(&question);
+}
+
 static uint64_t put_expr(struct coder *coder, const struct dag_expr *expr)
 {
 	uint64_t values = 0;
@@ -98,6 +131,9 @@ static uint64_t put_expr(struct coder *coder, const struct dag_expr *expr)
 	case DAG_CODE:
 		expr_put(&coder->code, (struct expr_step){ .op = EXPR_CODE, .a = need_start(coder, expr->parent),
 							   .b = expr->compare, .c = expr->code });
+		return 1;
+	case DAG_ASK:
+		put_question(coder, expr);
 		return 1;
 	case DAG_NOT:
 		put_expr(coder, expr->of[0]);
@@ -184,11 +220,35 @@ static void code_text(struct buf *out, const struct dag_name *const *names, cons
 	buf_add_str(out, "code");
 }
 
+/* Write jobs.JOB.state in [..] for a set of states that is the union of several results. */
+static void states_text(struct buf *out, const struct dag_name *name, uint32_t mask)
+{
+	static const char *const words[] = { "done", "ok", "failed", "cancelled", "skipped", "timed_out", "denied" };
+	const char *before = "";
+	uint32_t one = 0;
+
+	buf_add_str(out, "jobs.");
+	buf_add_slice(out, name->node.name);
+	buf_add_str(out, ".state in [");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!mask_by_name(slice_str(words[i]), &one) || (one & mask) != one)
+			continue;
+		buf_addf(out, "%s%s", before, words[i]);
+		mask &= ~one;
+		before = ", ";
+	}
+	buf_add_byte(out, ']');
+}
+
 static void state_text(struct buf *out, const struct dag_name *const *names, const struct dag_expr *expr)
 {
 	enum trigger trigger;
 	bool plain = plain_state(expr, &trigger);
 
+	if (!plain && (expr->mask & (expr->mask - 1)) != 0) {
+		states_text(out, names[expr->parent], expr->mask);
+		return;
+	}
 	if (names != NULL)
 		buf_add_slice(out, names[expr->parent]->node.name);
 	if (plain && trigger == TRIGGER_OK) {
@@ -218,8 +278,14 @@ static void text_add(struct buf *out, const struct dag_name *const *names, const
 	static const char *const compares[] = { "==", "<", "<=", ">", ">=" };
 
 	switch (expr->kind) {
+	case DAG_ASK:
+		/* A comparison or call binds more strongly than && and ||. */
+		expr_write(out, expr->asked, false);
+		break;
 	case DAG_CONST:
-		if (expr->left.len == 0 && expr->right.len == 0)
+		if (expr->asked != NULL)
+			expr_write(out, expr->asked, false);
+		else if (expr->left.len == 0 && expr->right.len == 0)
 			buf_add_str(out, expr->value ? "true" : "false");
 		else
 			compared_text(out, expr, compares[expr->compare]);

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the grammar of conditions (dag_expr.c) and the meaning of their words (dag_expr_ask.c). */
+/* Shared by the files that turn the tree of an expression into a condition. */
 #ifndef TITAN_LANG_DAG_EXPR_INTERNAL_H
 #define TITAN_LANG_DAG_EXPR_INTERNAL_H
 
 #include "lang/dag_expr.h"
 
-struct expr_parser {
+struct lowering {
 	const struct expr_source *source;
+	const struct expr_scope *scope;
 	struct arena *arena;
-	size_t at;
-	unsigned depth;
-};
-
-struct operand {                         /* operand of a comparison: a word, or a text in quotes */
-	struct slice text;
-	struct dag_spot spot;
-	bool quoted;
-	bool put_in;                     /* the value of a parameter was inserted, so the text isn't a job's name */
 };
 
 struct comparison {
@@ -24,22 +16,27 @@ struct comparison {
 	bool negate;                     /* the operator was != */
 };
 
-/* dag_expr.c: characters */
-/* The next character; -1: end of the text. */
-int expr_peek(const struct expr_parser *parser);
-bool expr_take(struct expr_parser *parser, const char *symbol);
-bool expr_in_word(int byte);
-enum err expr_operand(struct expr_parser *parser, const char *what, struct operand *ret);
-enum err expr_fail_at(const struct expr_parser *parser, size_t at, size_t len, enum err code, const char *text);
-struct dag_expr *expr_new(struct expr_parser *parser, enum dag_expr_kind kind);
+/* dag_expr.c */
+struct dag_expr *expr_new(const struct lowering *lowering, enum dag_expr_kind kind);
+struct dag_expr *expr_negate(const struct lowering *lowering, struct dag_expr *of);
 
-/* dag_expr_ask.c: questions about a parent or the job's own end; comparisons */
-struct dag_name *ask_name(const struct expr_parser *parser, struct slice text);       /* NULL: no such name */
-enum err ask_state(struct expr_parser *parser, struct operand *operand, struct dag_expr **ret);
-enum err ask_own(struct expr_parser *parser, const struct operand *operand, struct dag_expr **ret);
-/* Is the next thing a comparison operator? If so, take it. */
-bool ask_comparison_begins(struct expr_parser *parser, struct comparison *ret);
-enum err ask_comparison(struct expr_parser *parser, const struct operand *left, struct comparison how,
-			struct dag_expr **ret);
+/* dag_expr_ask.c: questions about how a parent or the job's own pass ended; comparisons of texts and exit codes */
+struct dag_name *ask_name(const struct lowering *lowering, struct slice text);        /* NULL: no such name */
+bool mask_by_name(struct slice word, uint32_t *ret);
+enum err no_such_result(const struct lowering *lowering, const struct expr_node *operand, struct slice word);
+enum err ask_state(const struct lowering *lowering, const struct expr_node *operand, struct dag_expr **ret);
+enum err ask_own(const struct lowering *lowering, const struct expr_node *operand, struct dag_expr **ret);
+struct comparison comparison_of(enum expr_operator op);
+/* Compare an exit code with a number, or two texts. */
+enum err ask_comparison(const struct lowering *lowering, const struct expr_node *pair, struct dag_expr **ret);
+enum err compare_code(const struct lowering *lowering, struct dag_name *parent, const struct expr_node *left,
+		      const struct expr_node *right, struct comparison how, struct dag_expr **ret);
+
+/* dag_expr_value.c: names such as jobs.JOB.outputs.NAME, and what is compared with them */
+bool is_value_name(const struct lowering *lowering, const struct expr_node *node);
+/* Turn a comparison or call in which there are such names, lists or functions into a question. */
+enum err ask_value(const struct lowering *lowering, struct expr_node *node, struct dag_expr **ret);
+enum err value_name(const struct expr_scope *scope, struct dag_reader *reader, struct expr_node *word, bool *ret_known);
+enum err value_unknown(const struct expr_scope *scope, struct dag_reader *reader, const struct expr_node *word);
 
 #endif

@@ -10,6 +10,7 @@ lang_sources = \
 	src/lang/dag_expr_ask.c \
 	src/lang/dag_expr_code.c \
 	src/lang/dag_expr_internal.h \
+	src/lang/dag_expr_value.c \
 	src/lang/dagline.c \
 	src/lang/dagline.h \
 	src/lang/dagline_assign.c \

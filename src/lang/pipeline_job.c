@@ -305,19 +305,22 @@ static enum err read_kind(struct pipe *pipe, struct pipe_job *job, const struct 
 	return ERR_NONE;
 }
 
-/* matrix, fan_out and shell come first, because they decide which ${..} the other keys may contain. */
+/*
+ * matrix, fan_out and shell come first, because they decide which ${..} the other keys may contain. loop comes after outputs, which its
+ * condition may name.
+ */
 static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "fan_out", pipe_read_fan_out }, { "shell", read_shell }, { "run", pipe_read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
-	{ "retry", pipe_read_retry }, { "loop", pipe_read_loop },
+	{ "retry", pipe_read_retry }, { "outputs", pipe_read_outputs }, { "loop", pipe_read_loop },
 	{ "service", pipe_read_service },
 	{ "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
 	{ "dir", read_dir }, { "always", read_always }, { "approval", read_approval }, { "kind", read_kind },
 	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
 	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
 	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks },
-	{ "kv", pipe_read_kv }, { "outputs", pipe_read_outputs }, { "files", pipe_read_files }, { "template", pipe_read_template },
+	{ "kv", pipe_read_kv }, { "files", pipe_read_files }, { "template", pipe_read_template },
 	{ "with", pipe_read_with }, PIPE_PLACE_KEYS,
 };
 

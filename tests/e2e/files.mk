@@ -33,6 +33,7 @@ e2e_tests = \
 	tests/e2e/chaos-steps.sh \
 	tests/e2e/command-examples.sh \
 	tests/e2e/completion.sh \
+	tests/e2e/conditions.sh \
 	tests/e2e/conf.sh \
 	tests/e2e/config.sh \
 	tests/e2e/context.sh \

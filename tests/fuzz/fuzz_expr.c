@@ -20,8 +20,12 @@ static void try_code(struct slice code)
 	struct expr_step step;
 
 	if (expr_check(code, NEEDS, NULL) == ERR_NONE) {
-		while (expr_next(&rest, &step))
-			expr_put(&again, step);
+		while (expr_next(&rest, &step)) {
+			if (step.op == EXPR_ASK)
+				expr_put_ask(&again, expr_asked(&rest, &step));
+			else
+				expr_put(&again, step);
+		}
 		CHECK(rest.len == 0 && slice_eq(code, buf_slice(&again)));
 	}
 	buf_free(&again);
@@ -34,6 +38,7 @@ static enum err compile(struct slice text, struct arena *arena, struct buf *out,
 	struct error error = { .code = ERR_NONE };
 	struct dag_reader reader = { .text = text, .arena = arena, .error = &error };
 	struct dagline dag = { .node_count = NEEDS };
+	struct slice outputs[] = { slice_str("v"), slice_str("w.x") };
 	struct expr_source source = { .reader = &reader, .text = text, .spot = { 0, text.len } };
 	struct dag_need needs[NEEDS];
 	struct dag_expr *expr;
@@ -44,6 +49,8 @@ static enum err compile(struct slice text, struct arena *arena, struct buf *out,
 		dag.nodes[i] = &dag_name_get(&reader, slice_str(names[i]), (struct dag_spot){ 0, 1 })->node;
 		needs[i] = (struct dag_need){ i, TRIGGER_EXPR };
 	}
+	dag.nodes[1]->outputs = (struct slice_list){ .at = outputs, .n = 2 };
+	dag.nodes[NEEDS - 1]->outputs = dag.nodes[1]->outputs;
 	dag.nodes[NEEDS - 1]->fan = true;
 	dag.nodes[NEEDS - 1]->width = 3;
 	source.child = reader.list[0];

@@ -5,6 +5,8 @@
  */
 #include "oracle.h"
 
+#include "proto/job_output.h"
+
 enum answer { NO, YES, OPEN };
 
 static enum answer answer_leaf(struct sim_world *world, const struct sim_condition *leaf, uint64_t parent)
@@ -33,6 +35,57 @@ static enum answer answer_leaf(struct sim_world *world, const struct sim_conditi
 	}
 }
 
+/* ---- questions about values ---- */
+
+/* Find what the ended job put out as first, in its durable row. False: nothing. */
+static bool first_output(struct sim_world *world, uint64_t serial, struct arena *arena, struct slice *ret)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_job, serial);
+	struct slice rest = row ? row->job.outputs : slice_make(NULL, 0);
+	struct rec_job_output output;
+
+	while (job_output_next(&rest, arena, &output)) {
+		if (output.fault != OUTPUT_NONE || !slice_eq(output.name, slice_str("first")))
+			continue;
+		*ret = output.value;
+		return true;
+	}
+	return false;
+}
+
+static bool has_ended(struct sim_world *world, uint64_t serial)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_job, serial);
+
+	return row && state_terminal((enum job_state)row->job.state);
+}
+
+static enum answer answer_question(struct sim_world *world, const struct sim_condition *leaf, const struct rec_job_spec *spec,
+				   const struct sim_graph *graph)
+{
+	uint64_t need = oracle_need(graph, spec->needs.at[leaf->need]), other = oracle_need(graph, spec->needs.at[leaf->other]);
+	struct sim_condition code = *leaf;
+	struct slice value, second;
+	struct arena arena = { 0 };
+	bool open = !has_ended(world, need), there, same;
+
+	for (size_t i = 0; leaf->question == ASK_AMONG && i < leaf->needs; i++)
+		open = open || !has_ended(world, oracle_need(graph, spec->needs.at[i]));
+	if (open || (leaf->question == ASK_SAME && !has_ended(world, other)))
+		return OPEN;
+	code.kind = CONDITION_CODE;
+	if (leaf->question == ASK_EXIT)
+		return answer_leaf(world, &code, need);
+	there = first_output(world, need, &arena, &value);
+	same = leaf->question == ASK_SAME && there && first_output(world, other, &arena, &second) && slice_eq(value, second);
+	if (leaf->question == ASK_FIRST_EPOCH)
+		there = there && value.len > 2 && memcmp(value.data + value.len - 2, ".1", 2) == 0;
+	arena_free(&arena);
+	if (leaf->question == ASK_SAME)
+		return same ? YES : NO;
+	return there && leaf->question != ASK_EMPTY ? YES : NO;
+}
+
 static enum answer ask(struct sim_world *world, const struct sim_condition *condition, const struct rec_job_spec *spec,
 		       const struct sim_graph *graph)
 {
@@ -45,6 +98,8 @@ static enum answer ask(struct sim_world *world, const struct sim_condition *cond
 		return condition->value ? YES : NO;
 	if (condition->kind == CONDITION_STATE || condition->kind == CONDITION_CODE)
 		return answer_leaf(world, condition, oracle_need(graph, spec->needs.at[condition->need]));
+	if (condition->kind == CONDITION_ASK)
+		return answer_question(world, condition, spec, graph);
 	for (size_t i = 0; i < condition->count; i++) {
 		answer = ask(world, condition->of[i], spec, graph);
 		sure += answer == YES;

@@ -34,15 +34,22 @@
 
 #define CONDITION_PARTS 4
 
-enum sim_condition_kind { CONDITION_CONST, CONDITION_STATE, CONDITION_CODE, CONDITION_NOT, CONDITION_GATE };
+enum sim_condition_kind { CONDITION_CONST, CONDITION_STATE, CONDITION_CODE, CONDITION_ASK, CONDITION_NOT, CONDITION_GATE };
+
+/* The questions about values: is the output first there, is it of the first epoch, the exit code, is it that of another need, is it
+ * among those of all needs, is it empty? */
+enum sim_question { ASK_HAS, ASK_FIRST_EPOCH, ASK_EXIT, ASK_SAME, ASK_AMONG, ASK_EMPTY, ASK_COUNT };
 
 struct sim_condition {
 	enum sim_condition_kind kind;
-	/* of STATE and CODE: the parent asked about, as an index into the job's needs */
+	/* of STATE, CODE and ASK: the parent asked about, as an index into the job's needs */
 	uint64_t need;
 	/* CONST: 0 or 1; STATE: a mask of states; CODE: the exit code; GATE: how many parts must be true */
 	uint64_t value;
 	enum expr_compare compare;
+	/* of an ASK: the question, another need, and how many needs the job has */
+	enum sim_question question;
+	uint64_t other, needs;
 	struct sim_condition *of[CONDITION_PARTS];
 	size_t count;
 };

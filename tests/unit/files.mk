@@ -140,6 +140,7 @@ unit_programs = \
 	tests/unit/test_goods_blobs \
 	tests/unit/test_goods_folder \
 	tests/unit/test_goods_manifest \
+	tests/unit/test_lang_conditions \
 	tests/unit/test_lang_conf \
 	tests/unit/test_lang_context \
 	tests/unit/test_lang_dagline \
@@ -664,6 +665,9 @@ tests_unit_test_goods_folder_LDADD = $(goods_libs)
 
 tests_unit_test_goods_manifest_SOURCES = tests/unit/test_goods_manifest.c
 tests_unit_test_goods_manifest_LDADD = $(goods_libs)
+
+tests_unit_test_lang_conditions_SOURCES = tests/unit/test_lang_conditions.c
+tests_unit_test_lang_conditions_LDADD = $(lang_libs)
 
 tests_unit_test_lang_conf_SOURCES = tests/unit/test_lang_conf.c
 tests_unit_test_lang_conf_LDADD = $(lang_libs)

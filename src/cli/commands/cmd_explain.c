@@ -98,7 +98,7 @@ static struct slice next_of(const struct explain_group *group, const struct run_
 	return next;
 }
 
-static enum err add_row(struct cli *cli, struct records *records, const struct explain_group *group, const struct run_jobs *run)
+static enum err add_row(struct cli *cli, struct records *records, const struct explain_group *group, const struct run_jobs *run, bool alone)
 {
 	const struct rec_job_row *job = group->first;
 	enum job_state state = job_state_checked(job->state);
@@ -109,6 +109,8 @@ static enum err add_row(struct cli *cli, struct records *records, const struct e
 		err = refusal_text(cli, job, &cause);
 	else if (state_terminal(state) && state != STATE_TIMED_OUT)
 		cause = job_cause_text(job, run->at, run->count, &cli->arena);
+	if (alone && job->condition_false)
+		cause = explain_condition(cli, job, cause);
 	if (err != ERR_NONE)
 		return err;
 	records_text(records, group->ids.at[0]);
@@ -138,7 +140,7 @@ static enum err explain_one(struct cli *cli, const struct selector *selector, st
 	if (err != ERR_NONE)
 		return err;
 	group = explain_alone(&job, &cli->arena);
-	return add_row(cli, records, &group, &run);
+	return add_row(cli, records, &group, &run, true);
 }
 
 static bool is_wanted(const struct selector *targets, size_t count, struct slice name)
@@ -167,7 +169,7 @@ static enum err explain_some(struct cli *cli, const struct selector *targets, si
 	if (err == ERR_NONE && groups.jobs == 0)
 		err = cli_query_job(cli, &targets[0], &cli->arena, &job);        /* cli_query_job makes the error */
 	for (size_t i = 0; err == ERR_NONE && i < groups.count; i++)
-		err = add_row(cli, records, &groups.at[i], &run);
+		err = add_row(cli, records, &groups.at[i], &run, false);
 	if (err == ERR_NONE && cli->settings.style == STYLE_HUMAN)
 		cli_note(cli, "%zu of %zu job%s of run %" PRIu64 " %s", groups.jobs - groups.open, groups.jobs, groups.jobs == 1 ? "" : "s",
 			 targets[0].run, groups.jobs - groups.open == 1 ? "has succeeded" : "have succeeded");

@@ -30,4 +30,10 @@ void explain_groups_add(struct explain_groups *groups, const struct rec_job_row 
 /* Make a group of one job. */
 struct explain_group explain_alone(const struct rec_job_row *job, struct arena *arena);
 
+/*
+ * Add "; QUESTION is false: NAME is VALUE" to the cause of a job that was skipped because of its condition, for each of its questions
+ * about values that is false.
+ */
+struct slice explain_condition(struct cli *cli, const struct rec_job_row *job, struct slice cause);
+
 #endif

@@ -25,14 +25,21 @@ struct leaf {                            /* one question about a parent's end, i
 	uint8_t compare;                 /* enum expr_compare + 1; 0: value is a mask */
 };
 
+/* Of a leaf below a question: its parent has ended, which is all that the question waits for. */
+#define ENDED UINT32_MAX
+
 struct knot {
 	uint32_t up;
 	uint32_t least, of;
 	uint32_t yes, no;
 	bool negate;
+	/* A knot of a question is open until all parents below it have ended; then it has the answer of its code. */
+	struct slice question;
+	bool answer;
 };
 
 struct condition {
+	const struct run *run;
 	uint32_t job;
 	uint32_t leaf_count, knot_count;
 	struct leaf *leaves;             /* the questions of the expression, by rising parent */
@@ -88,6 +95,22 @@ static void pop_into(struct net *net, uint32_t knot, size_t count)
 	}
 }
 
+/* Push a question, with a leaf for each parent that it names. */
+static void push_question(struct net *net, const struct rec_job_spec *spec, struct slice question)
+{
+	uint32_t knot = knot_new(net, 0, 0, false), count = 0;
+	struct slice rest = question;
+	uint64_t first, width;
+
+	while (ask_next(&rest, &first, &width))
+		for (uint64_t i = first; i < first + width; i++, count++)
+			push_leaf(net, (struct leaf){ .parent = (uint32_t)spec->needs.at[i], .value = ENDED });
+	pop_into(net, knot, count);
+	net->condition->knots[knot].least = net->condition->knots[knot].of = count;
+	net->condition->knots[knot].question = question;
+	push(net, knot | KNOT);
+}
+
 static void net_code(struct net *net, const struct rec_job_spec *spec, struct slice code)
 {
 	struct expr_step step;
@@ -103,6 +126,9 @@ static void net_code(struct net *net, const struct rec_job_spec *spec, struct sl
 		case EXPR_CODE:
 			push_leaf(net, (struct leaf){ .parent = (uint32_t)spec->needs.at[step.a],
 						      .value = (uint32_t)step.c, .compare = (uint8_t)(step.b + 1) });
+			break;
+		case EXPR_ASK:
+			push_question(net, spec, expr_asked(&code, &step));
 			break;
 		case EXPR_NOT:
 			knot = knot_new(net, 1, 1, true);
@@ -136,11 +162,12 @@ static int leaf_order(const void *a, const void *b)
 	return (one->parent > other->parent) - (one->parent < other->parent);
 }
 
-static struct condition *condition_new(uint32_t job, const struct rec_job_spec *spec)
+static struct condition *condition_new(const struct run *run, uint32_t job, const struct rec_job_spec *spec)
 {
 	struct condition *condition = mem_zalloc(sizeof(*condition));
 	struct net net = { .condition = condition };
 
+	condition->run = run;
 	condition->job = job;
 	knot_new(&net, 0, 0, false);
 	knot_new(&net, 0, 0, false);
@@ -171,11 +198,27 @@ static void condition_free(struct condition *condition)
 
 static enum truth knot_truth(const struct knot *knot)
 {
+	if (knot->question.len > 0)
+		return knot->yes < knot->of ? OPEN : knot->answer ? TRUE : FALSE;
 	if (knot->yes >= knot->least)
 		return knot->negate ? FALSE : TRUE;
 	if (knot->no + (PLANTED(join_gives_up_early) && knot->no > 0) > knot->of - knot->least)
 		return knot->negate ? TRUE : FALSE;
 	return OPEN;
+}
+
+/* All parents that the question names have ended: what is its answer? */
+static bool question_true(const struct condition *condition, struct slice question)
+{
+	struct slice bytes = job_spec_bytes(run_job(condition->run, condition->job));
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	bool yes;
+
+	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+	yes = ask_true(condition->run, &spec, question);
+	arena_free(&arena);
+	return yes;
 }
 
 static void answer(struct condition *condition, uint32_t at, bool yes)
@@ -186,6 +229,8 @@ static void answer(struct condition *condition, uint32_t at, bool yes)
 
 		knot->yes += yes;
 		knot->no += !yes;
+		if (knot->question.len > 0 && knot->yes == knot->of)
+			knot->answer = question_true(condition, knot->question);
 		if (!was_open || knot_truth(knot) == OPEN)
 			return;
 		yes = knot_truth(knot) == TRUE;
@@ -201,6 +246,8 @@ static bool job_meets_code(const struct job *job, uint64_t compare, uint64_t val
 
 static bool leaf_true(const struct leaf *leaf, const struct job *parent)
 {
+	if (leaf->value == ENDED)
+		return true;
 	return leaf->compare ? job_meets_code(parent, leaf->compare - 1U, leaf->value) : leaf->value >> job_result(parent) & 1;
 }
 
@@ -287,7 +334,7 @@ void job_ask_again(const struct job *job)
 void condition_add(struct run *run, const struct job *job, const struct rec_job_spec *spec)
 {
 	GROW(run->conditions, run->condition_count, run->condition_cap);
-	run->conditions[run->condition_count++] = condition_new(job->index, spec);
+	run->conditions[run->condition_count++] = condition_new(run, job->index, spec);
 }
 
 void condition_wait(const struct job *job, uint32_t parent)
@@ -327,7 +374,7 @@ static enum truth gate_truth(const uint8_t *values, uint64_t least, uint64_t of)
 	return yes >= least ? TRUE : no > of - least ? FALSE : OPEN;
 }
 
-struct asked {                           /* the jobs whose ends an expression asks about */
+struct subject {                         /* the jobs whose ends an expression asks about */
 	const struct run *run;
 	/* Specification of the job that asks; NULL: the end of a loop's pass is asked. */
 	const struct rec_job_spec *spec;
@@ -335,7 +382,7 @@ struct asked {                           /* the jobs whose ends an expression as
 	enum job_state end;
 };
 
-static enum truth asked(const struct asked *of, uint64_t need, const struct expr_step *step)
+static enum truth asked(const struct subject *of, uint64_t need, const struct expr_step *step)
 {
 	const struct job *parent = of->spec ? run_job(of->run, (uint32_t)of->spec->needs.at[need]) : of->pass;
 
@@ -346,7 +393,16 @@ static enum truth asked(const struct asked *of, uint64_t need, const struct expr
 	return step->c >> (of->spec ? job_result(parent) : of->end) & 1 ? TRUE : FALSE;
 }
 
-static enum truth code_truth(const struct asked *of, struct slice code)
+static enum truth question_truth(const struct subject *of, struct slice question)
+{
+	if (!of->spec)
+		return ask_pass(of->pass, question) ? TRUE : FALSE;
+	if (!ask_ready(of->run, of->spec, question))
+		return OPEN;
+	return ask_true(of->run, of->spec, question) ? TRUE : FALSE;
+}
+
+static enum truth code_truth(const struct subject *of, struct slice code)
 {
 	struct buf stack = { 0 };
 	struct expr_step step;
@@ -362,6 +418,9 @@ static enum truth code_truth(const struct asked *of, struct slice code)
 			break;
 		case EXPR_CODE:
 			buf_add_byte(&stack, (uint8_t)asked(of, step.a, &step));
+			break;
+		case EXPR_ASK:
+			buf_add_byte(&stack, (uint8_t)question_truth(of, expr_asked(&code, &step)));
 			break;
 		case EXPR_NOT:
 			truth = (enum truth)stack.data[stack.len - 1];
@@ -387,7 +446,7 @@ void job_stand(const struct job *job, struct standing *standing)
 	struct slice bytes = job_spec_bytes(job);
 	struct arena arena = { 0 };
 	struct rec_job_spec spec;
-	const struct asked of = { .run = job->run, .spec = &spec };
+	const struct subject of = { .run = job->run, .spec = &spec };
 	enum truth needs, when;
 
 	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
@@ -402,7 +461,7 @@ void job_stand(const struct job *job, struct standing *standing)
 
 bool pass_meets(const struct job *job, enum job_state end, struct slice code)
 {
-	const struct asked of = { .pass = job, .end = end };
+	const struct subject of = { .pass = job, .end = end };
 
 	return code_truth(&of, code) == TRUE;
 }
@@ -426,6 +485,7 @@ void condition_check(const struct job *job)
 	memcpy(again.knots, condition->knots, condition->knot_count * sizeof(*again.knots));
 	condition_reset(job->run, &again);
 	for (uint32_t i = 0; i < condition->knot_count; i++)
-		CHECK(again.knots[i].yes == condition->knots[i].yes && again.knots[i].no == condition->knots[i].no);
+		CHECK(again.knots[i].yes == condition->knots[i].yes && again.knots[i].no == condition->knots[i].no &&
+		      knot_truth(&again.knots[i]) == knot_truth(&condition->knots[i]));
 	mem_free(again.knots);
 }

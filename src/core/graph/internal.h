@@ -18,6 +18,15 @@ void spec_rows(struct core *core, const struct run *run, uint32_t from);
 enum err graph_check_cycle(struct core *core, const struct extent *extent, struct error *error);
 
 /* condition.c: jobs with JOB_EXPR */
+/* condition_ask.c: questions about values */
+/* Is the answer to the question true? All parents that it names have ended. */
+bool ask_true(const struct run *run, const struct rec_job_spec *spec, struct slice question);
+bool ask_pass(const struct job *pass, struct slice question);
+/* Have all parents that the question names ended? */
+bool ask_ready(const struct run *run, const struct rec_job_spec *spec, struct slice question);
+/* Find the next need that the question names, and how many needs follow each other there. */
+bool ask_next(struct slice *question, uint64_t *ret_first, uint64_t *ret_count);
+
 void condition_add(struct run *run, const struct job *job, const struct rec_job_spec *spec);
 void conditions_drop(struct run *run, uint32_t from);      /* free the conditions of jobs with index >= from */
 /* Let the job's needs include the end of this added parent. */

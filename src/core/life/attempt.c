@@ -366,6 +366,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct core_i
 		frame->ack = (struct rec_attempt){ .job = done.job, .epoch = done.epoch };
 		outputs = outputs_judge(core, job, input, &done);
 		if (attempt_unknown(worker, job, done.epoch)) {
+			outputs_offer(job, outputs);
 			attempt_returned(core, job, &done);
 			outputs_keep(job, outputs);
 		} else if (attempt_current(worker, job, done.epoch)) {
@@ -374,6 +375,7 @@ void attempts_done(struct core *core, struct worker *worker, const struct core_i
 			if (done.outcome == OUTCOME_REFUSED || stage_lacks(done.outcome, done.code) || (done.outcome == OUTCOME_ELSEWHERE && !here_lacks(core, worker, job)))
 				worker_refused(core, worker, done.code);
 			core->report_ms = number_sane(done.ended_ms, 1) ? done.ended_ms : 0;
+			outputs_offer(job, outputs);
 			attempt_finish(core, job, &done);
 			outputs_keep(job, outputs);
 			core->report_ms = 0;

@@ -55,6 +55,8 @@ void outputs_add(struct core *core, const struct job *job, const struct rec_job_
  * Return what the job put out with this result. If something is wrong with it, that is returned, and *done becomes the failure.
  */
 struct slice outputs_judge(struct core *core, const struct job *job, const struct core_input *input, struct rec_done *done);
+/* Let the condition of a loop see what the pass that ends now put out. */
+void outputs_offer(const struct job *job, struct slice outputs);
 /* Keep the outputs, if the result has ended the job. */
 void outputs_keep(const struct job *job, struct slice outputs);
 bool outputs_row_sane(const struct job *job, const struct row_job *row);

@@ -100,10 +100,18 @@ static bool may_have(int64_t state, int64_t outcome)
 	return (state == STATE_SUCCEEDED && outcome == OUTCOME_EXIT) || (state == STATE_FAILED && outcome == OUTCOME_BAD_OUTPUT);
 }
 
+void outputs_offer(const struct job *job, struct slice outputs)
+{
+	if (job->flags & JOB_LOOP)
+		job_outputs_set(job, outputs);
+}
+
 void outputs_keep(const struct job *job, struct slice outputs)
 {
 	if (may_have(job->state, job->outcome))
 		job_outputs_set(job, outputs);
+	else if (job->flags & JOB_LOOP)
+		job_outputs_set(job, slice_make(NULL, 0));
 }
 
 bool outputs_row_sane(const struct job *job, const struct row_job *row)
