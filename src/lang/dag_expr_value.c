@@ -36,9 +36,7 @@ bool is_value_name(const struct lowering *lowering, const struct expr_node *node
 
 	if (node->kind != EXPR_WORD || node->put_in || ask_name(lowering, text) != NULL)
 		return false;
-	if (lowering->source->own && (begins(text, "outputs.") || slice_eq(text, slice_str("exit"))))
-		return true;
-	return begins(text, "params.") || begins(text, "matrix.") || (!lowering->source->own && begins(text, "jobs."));
+	return begins(text, "params.") || begins(text, "matrix.") || begins(text, lowering->source->own ? "outputs." : "jobs.");
 }
 
 static enum field field_of(struct slice text, struct slice *ret_output)
@@ -150,11 +148,6 @@ static enum err job_value(const struct lowering *lowering, struct expr_node *wor
 
 static enum err own_value(const struct lowering *lowering, struct expr_node *word)
 {
-	if (!begins(word->text, "outputs.")) {
-		word->type = EXPR_TYPE_NUMBER;
-		word->is_exit = true;
-		return ERR_NONE;
-	}
 	return set_output(lowering->source->reader, word, &lowering->source->child->node, behind(word->text, strlen("outputs.")), true);
 }
 

@@ -145,9 +145,9 @@ TEST names_of_jobs_come_first(void)
 
 TEST loops_ask_what_the_pass_put_out(void)
 {
-	ASSERT_EQ(ERR_NONE, read_pipeline("jobs:\n  it: {run: x, loop: {until: outputs.v == \"x\" and exit == 0 or failed, max: 3}, outputs: [v]}\n", 0));
-	ASSERT_STR_EQ("ask ( name 0+0 text == ) ask ( exit 0+0 number == ) gate state gate ", coded(spec.loop_code));
-	ASSERT_STR_EQ("(outputs.v == 'x' && exit == 0) || failed", arena_strdup(&arena, spec.loop_until));
+	ASSERT_EQ(ERR_NONE, read_pipeline("jobs:\n  it: {run: x, loop: {until: outputs.v == \"x\" and code == 0 or failed, max: 3}, outputs: [v]}\n", 0));
+	ASSERT_STR_EQ("ask ( name 0+0 text == ) code gate state gate ", coded(spec.loop_code));
+	ASSERT_STR_EQ("(outputs.v == 'x' && code == 0) || failed", arena_strdup(&arena, spec.loop_until));
 	arena_free(&arena);
 	PASS();
 }
