@@ -90,7 +90,9 @@ TEST job_rows_are_checked_at_their_edges(void)
 	EDGES(ended->ended_ms, 0, SANE_MAX);
 	EDGES(ended->round, 0, UINT16_MAX);
 	EDGES(ended->outcome, 0, OUTCOME_COUNT - 1);
-	EDGES(ended->stop_cause, 0, EVENT_COUNT - 1);
+	EDGES(ended->stop_cause, 0, EVENT_OVER - 1);
+	BAD(ended->stop_cause, EVENT_OVER);      /* which only services have */
+	BAD(ended->stop_cause, EVENT_COUNT);
 	EDGES(ended->priority, 0, 100);
 	BAD(ended->flags, -1);
 	BAD(ended->flags, INT32_MAX);

@@ -51,6 +51,7 @@ static const struct {
 	{ OP_GOODS_STORED, false, false, ANYBODY },
 	{ OP_GOODS_READ, true, false, V | S | P | O | A },
 	{ OP_GOODS_DATA, false, false, ANYBODY },
+	{ OP_STAGE_READ, false, true, W },
 	{ OP_MOMENT, true, false, V | S | P | O | A },
 	{ OP_SHOWN, false, false, ANYBODY },
 	{ OP_HEARTBEAT, false, true, W },
