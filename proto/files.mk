@@ -12,6 +12,8 @@ proto_sources = \
 	proto/expr.h \
 	proto/expr_value.c \
 	proto/expr_value.h \
+	proto/form.c \
+	proto/form.h \
 	proto/frame.c \
 	proto/frame.h \
 	proto/input.c \

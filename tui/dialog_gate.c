@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "proto/form.h"
 #include "tui/model_internal.h"
 #include "tui/views.h"
 
@@ -106,6 +107,24 @@ static void describe_votes(struct gate_dialog *gate, const struct rec_job_row *r
 	}
 }
 
+/* An approval of a gate with fields needs their values, which this dialog can't take: name the command that can. */
+static bool needs_fields(struct app *app, const struct rec_job_row *row)
+{
+	struct buf why = { 0 }, options = { 0 };
+	char name[200], shown[300];
+	bool needs = app->gate.verb == ACT_APPROVE && !form_check(row->gate_fields, (struct slice_list){ 0 }, &why);
+
+	if (needs) {
+		form_options(row->gate_fields, &options);
+		model_plain(buf_slice(&options), shown, sizeof shown);
+		app_notice(app, true, "the gate has fields, give them in a shell: titan approve %" PRIu64 "/%s%s", app->gate.run,
+			model_plain(job_of(&app->gate), name, sizeof name), shown);
+	}
+	buf_free(&why);
+	buf_free(&options);
+	return needs;
+}
+
 void gate_dialog_take(struct app *app, const struct msg_snapshot *msg)
 {
 	struct gate_dialog *gate = &app->gate;
@@ -116,6 +135,10 @@ void gate_dialog_take(struct app *app, const struct msg_snapshot *msg)
 	if (!row || row->state != STATE_APPROVAL || row->digest.len == 0 || row->digest.len > sizeof gate->digest) {
 		app->overlay = OVERLAY_NONE;
 		app_notice(app, false, "the gate no longer waits for a decision; nothing was decided");
+		return;
+	}
+	if (needs_fields(app, row)) {
+		app->overlay = OVERLAY_NONE;
 		return;
 	}
 	gate->known = true;

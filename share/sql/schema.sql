@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 18;
+PRAGMA user_version = 19;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -160,6 +160,7 @@ CREATE TABLE decision (
 	target_round INTEGER NOT NULL, -- for a push back: the new round of that job
 	target_name TEXT NOT NULL,
 	self INTEGER NOT NULL, -- 1: the submitter of the run approved the gate, because no other person was able to
+	given BLOB NOT NULL, -- job_output records: the values that the person gave for the fields of the gate; empty: it has none
 	PRIMARY KEY (job, round, person)
 ) STRICT, WITHOUT ROWID;
 

@@ -122,6 +122,7 @@ struct input_act {
 	struct slice person;             /* name of the principal that acts */
 	struct slice expect;             /* words of the state that the target must have (acts_expected); empty: any */
 	struct u64_list each;            /* one value for each job of the target; empty: `value` is for all */
+	struct slice_list given;         /* values for the fields of a gate, NAME=VALUE each */
 	struct slice own_only;           /* owner to whom the run must belong; empty: any owner */
 };
 

@@ -55,6 +55,7 @@ core_sources = \
 	src/core/life/target.c \
 	src/core/life/tries.c \
 	src/core/people/digest.c \
+	src/core/people/form.c \
 	src/core/people/gate.c \
 	src/core/people/gates.c \
 	src/core/people/internal.h \

@@ -148,7 +148,8 @@ uint64_t core_hash(const struct core *core)
 
 		for (size_t at = 0; at < gate->vote_count; at++)
 			people += hash_u64(gate->votes[at].person) ^
-				  hash_bytes(gate->votes[at].digest, SHA256_SIZE, 6);
+				  hash_bytes(gate->votes[at].digest, SHA256_SIZE, 6) ^
+				  hash_bytes(blob_slice(gate->votes[at].given).data, blob_slice(gate->votes[at].given).len, 7);
 		mix(&hash, gate->job);
 		mix(&hash, people);
 	}

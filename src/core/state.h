@@ -72,6 +72,7 @@ struct schedule {
 struct vote {
 	uint64_t person;
 	uint8_t digest[SHA256_SIZE];     /* hash of what the gate showed to the person who decided */
+	struct blob *given;              /* job_output records: values for the fields of the gate; NULL: it has none */
 };
 
 struct gate {                            /* a job that waits for people: a gate, or unknown */

@@ -128,6 +128,7 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	bool gate;                       /* the node is a gate: people decide, and there is no command */
 	uint64_t gate_count;             /* number of people who must approve the gate; 0: one */
 	struct slice_list gate_from;
+	struct slice_list gate_fields;   /* definitions as in proto/form.h */
 	enum gate_expiry gate_expiry;
 	/* The pipeline file that this job runs as a sub-run; empty: it has a command. */
 	struct slice sub_path;

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "proto/form.h"
 #include "proto/limits.h"
 
 #define CYCLE_SHOWN 10
@@ -351,13 +352,28 @@ static enum err look_around(struct dag_reader *reader, struct dag_take *take)
 	return ERR_NONE;
 }
 
+/* Does the job declare this output, or is it a field of the gate? */
+static bool declares(const struct dag_node *node, struct slice output)
+{
+	for (size_t i = 0; i < node->outputs.n; i++)
+		if (slice_eq(node->outputs.at[i], output))
+			return true;
+	return form_find(node->gate_fields, output) != NULL;
+}
+
+static enum err undeclared(struct dag_reader *reader, const struct dag_node *node, const struct dag_take *take)
+{
+	dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, node->gate ? "gate '%.*s' has no field '%.*s'" : "job '%.*s' declares no output '%.*s'",
+		 (int)node->name.len, (const char *)node->name.data, (int)take->output.len, (const char *)take->output.data);
+	return error_next(reader->error, node->gate ? "add it under approval: {fields: ...}" : "add it to the outputs of that job");
+}
+
 /* Check an output that a job uses: another job, which it needs, must declare it. */
 static enum err check_take(struct dag_reader *reader, const struct dag_name *name, struct dag_take *take)
 {
 	const struct dag_name *parent = name_map_get(&reader->names, take->job);
 	int len = (int)take->job.len;
 	const char *text = (const char *)take->job.data;
-	bool declared = false;
 
 	if (take->found)
 		return ERR_NONE;
@@ -368,13 +384,8 @@ static enum err check_take(struct dag_reader *reader, const struct dag_name *nam
 		dag_tell_near(reader, take->job);
 		return ERR_UNKNOWN_NAME;
 	}
-	for (size_t i = 0; i < parent->node.outputs.n; i++)
-		declared = declared || slice_eq(parent->node.outputs.at[i], take->output);
-	if (!declared) {
-		dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, "job '%.*s' declares no output '%.*s'", len, text,
-			 (int)take->output.len, (const char *)take->output.data);
-		return error_next(reader->error, "add it to the outputs of that job");
-	}
+	if (!declares(&parent->node, take->output))
+		return undeclared(reader, &parent->node, take);
 	if (parent->node.fan && parent->node.width > LIMIT_TAKE_JOBS_MAX) {
 		dag_fail(reader, take->spot.at, take->spot.len, ERR_TOO_LARGE, "'%.*s' has more than %d jobs, so their outputs can't be used together",
 			 len, text, LIMIT_TAKE_JOBS_MAX);

@@ -390,6 +390,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 	if (node->gate) {
 		spec.gate_count = node->gate_count ? node->gate_count : 1;
 		spec.gate_from = node->gate_from;
+		spec.gate_fields = node->gate_fields;
 		spec.gate_expiry = node->gate_expiry;
 		spec.gate_message = node->command;
 	} else if (node->sub_path.len > 0) {

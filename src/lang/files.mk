@@ -41,6 +41,7 @@ lang_sources = \
 	src/lang/pipeline_code.c \
 	src/lang/pipeline_fan.c \
 	src/lang/pipeline_files.c \
+	src/lang/pipeline_form.c \
 	src/lang/pipeline_include.c \
 	src/lang/pipeline_internal.h \
 	src/lang/pipeline_job.c \

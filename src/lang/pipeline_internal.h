@@ -70,7 +70,7 @@ struct pipe_section {
 
 extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_kv, pipe_section_loop,
 	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
-	pipe_section_matrix, pipe_section_fan, pipe_section_defaults, pipe_section_service, pipe_section_crash_loop;
+	pipe_section_matrix, pipe_section_fan, pipe_section_defaults, pipe_section_service, pipe_section_crash_loop, pipe_section_field;
 
 /* NULL: no such key. */
 const struct pipe_key *pipe_key_find(const struct pipe_section *section, struct slice word);
@@ -159,6 +159,11 @@ enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tr
  */
 enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, bool inside, struct slice *ret);
 enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* pipeline_form.c */
+enum err pipe_read_fields(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+/* Has the gate a field that can't be left out? */
+bool pipe_fields_needed(const struct dag_node *node);
 
 /* pipeline_code.c */
 /* Return the index of the word that the program of this command takes as code, as in [sh, -c, TEXT]; 0: there is none. */

@@ -268,6 +268,7 @@ static enum err read_message(struct pipe *pipe, struct pipe_job *job, const stru
 
 static const struct pipe_key approval_keys[] = {
 	{ "count", read_count }, { "from", read_from }, { "on_timeout", read_on_timeout }, { "message", read_message },
+	{ "fields", pipe_read_fields },
 };
 
 const struct pipe_section pipe_section_approval = PIPE_SECTION("approval", approval_keys, "approval.");
@@ -280,6 +281,10 @@ static enum err read_approval(struct pipe *pipe, struct pipe_job *job, const str
 	if (err == ERR_NONE && tree_find(value, "on_timeout") != NULL && job->node->plain.gate_timeout_ms == 0)
 		return pipe_fail(pipe, tree_find(value, "on_timeout"), ERR_INVALID, "on_timeout has no effect "
 			"without a timeout");
+	if (err == ERR_NONE && job->node->gate_expiry == GATE_APPROVE && pipe_fields_needed(job->node)) {
+		pipe_fail(pipe, tree_find(value, "on_timeout"), ERR_INVALID, "nobody gives the fields of a gate that expires, so it can't be approved then");
+		return error_next(pipe->reader.error, "make all its fields optional, or write on_timeout: reject");
+	}
 	if (err == ERR_NONE && names_only_people(job->node) && job->node->gate_count > job->node->gate_from.n)
 		return pipe_fail(pipe, value, ERR_INVALID, "%llu people must approve, but from lists only %zu",
 				 (unsigned long long)job->node->gate_count, job->node->gate_from.n);

@@ -13,6 +13,7 @@
 #include "lang/failure.h"
 #include "lang/log_max.h"
 #include "lang/yaml_text.h"
+#include "proto/form.h"
 #include "proto/input.h"
 #include "proto/states.h"
 
@@ -82,6 +83,32 @@ bool write_join(struct writer *writer, const struct rec_job_spec *job, struct sl
 	return same;
 }
 
+/* Write the fields of a gate, NAME: {enum: [VALUE, ...], optional: true} each. */
+static void write_fields(struct writer *writer, struct slice_list fields)
+{
+	struct form_field field;
+
+	write_map(writer, "fields");
+	for (size_t i = 0; i < fields.n; i++) {
+		if (!form_field_read(fields.at[i], &field))
+			continue;
+		buf_addf(writer->out, "%*s", (int)writer->indent, "");
+		yaml_word(writer->out, field.name);
+		buf_addf(writer->out, ": {%s: %s", form_kind_names[field.kind], field.kind == FORM_ENUM ? "[" : "true");
+		while (field.values.len > 0) {
+			const uint8_t *bar = memchr(field.values.data, '|', field.values.len);
+			size_t len = bar ? (size_t)(bar - field.values.data) : field.values.len;
+
+			yaml_word(writer->out, write_escape(slice_make(field.values.data, len), writer->arena));
+			buf_add_str(writer->out, bar ? ", " : "]");
+			len += bar != NULL;
+			field.values = slice_make(field.values.data + len, field.values.len - len);
+		}
+		buf_add_str(writer->out, field.optional ? ", optional: true}\n" : "}\n");
+	}
+	writer->indent -= 2;
+}
+
 static void write_gate(struct writer *writer, const struct rec_job_spec *job)
 {
 	bool templated = writer->templated;
@@ -94,6 +121,8 @@ static void write_gate(struct writer *writer, const struct rec_job_spec *job)
 		write_number(writer, "count", job->gate_count);
 	if (job->gate_from.n > 0)
 		write_words(writer, "from", job->gate_from);
+	if (job->gate_fields.n > 0)
+		write_fields(writer, job->gate_fields);
 	write_plain(writer, job, "approval.");
 	if (job->gate_expiry == GATE_APPROVE)
 		write_text(writer, "on_timeout", slice_str("approve"));

@@ -63,6 +63,18 @@ static struct u64_list keep_numbers(const struct incoming_frame *in, struct u64_
 	return copy;
 }
 
+static struct slice_list keep_texts(const struct incoming_frame *in, struct slice_list list)
+{
+	struct slice *copy;
+
+	if (list.n == 0)
+		return list;
+	copy = arena_alloc(&in->master->inbox.arena, list.n * sizeof(*copy));
+	for (size_t i = 0; i < list.n; i++)
+		copy[i] = keep(in, list.at[i]);
+	return (struct slice_list){ copy, list.n };
+}
+
 static enum err on_act(struct incoming_frame *in)
 {
 	struct msg_act msg;
@@ -88,7 +100,7 @@ static enum err on_act(struct incoming_frame *in)
 			.verb = (enum act_verb)msg.verb, .run = msg.run, .job = keep(in, msg.job),
 			.value = msg.value, .text = keep(in, msg.text), .principal = in->session->principal.id,
 			.person = keep(in, slice_str(in->session->principal.name)), .own_only = own_only, .digest = keep(in, msg.digest),
-			.target = keep(in, msg.target), .expect = keep(in, msg.expect), .each = keep_numbers(in, msg.each),
+			.target = keep(in, msg.target), .expect = keep(in, msg.expect), .each = keep_numbers(in, msg.each), .given = keep_texts(in, msg.given),
 		};
 		return ERR_NONE;
 	}
@@ -125,7 +137,6 @@ static enum err on_set(struct incoming_frame *in)
 	struct msg_set msg;
 	struct core_input *input;
 	struct slice own_only;
-	struct slice *words;
 	enum err err = decode(in, OP_SET, &msg);
 
 	if (err != ERR_NONE || right_refuse(in, msg.id, OP_SET, msg.kind, &own_only) || room_refuse(in, msg.id, ROOM_FOR_ACT))
@@ -144,10 +155,7 @@ static enum err on_set(struct incoming_frame *in)
 		return ERR_NONE;
 	}
 	input = inbox_add(in->master, INPUT_SET, in->session, msg.id, in->body.len);
-	words = arena_alloc(&in->master->inbox.arena, msg.words.n * sizeof(*words));
-	for (size_t i = 0; i < msg.words.n; i++)
-		words[i] = keep(in, msg.words.at[i]);
-	msg.words.at = words;
+	msg.words = keep_texts(in, msg.words);
 	msg.name = keep(in, msg.name);
 	msg.text = keep(in, msg.text);
 	msg.expect = keep(in, msg.expect);

@@ -206,7 +206,7 @@ void history_decisions(struct master *master, struct history *history, struct st
 			.run = (uint64_t)row->run, .job = (uint64_t)row->job, .name = row->job_name,
 			.round = (uint64_t)row->round & UINT16_MAX, .person = row->name, .reason = row->reason,
 			.verdict = (uint64_t)row->verdict, .wall_ms = row->wall_ms, .target = row->target_name,
-			.self = row->self != 0,
+			.self = row->self != 0, .given = row->given,
 		};
 
 		if (name.len > 0 && !slice_eq(name, row->job_name))

@@ -62,6 +62,7 @@ e2e_tests = \
 	tests/e2e/full-acts.sh \
 	tests/e2e/full-restart.sh \
 	tests/e2e/full.sh \
+	tests/e2e/gate-fields.sh \
 	tests/e2e/gpus.sh \
 	tests/e2e/graph-yaml.sh \
 	tests/e2e/graph.sh \

@@ -121,6 +121,15 @@ static void act_shown(struct sim_world *world, struct sim_act *act, bool old)
 void client_answer(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
 		   const struct rec_job_spec *target, uint64_t person)
 {
+	bool asked = verb == ACT_APPROVE && graph->jobs[index].gate_fields.n > 0;
+
+	client_answer_given(world, graph, verb, index, old, target, person,
+			    !asked ? SIM_GIVEN_NONE : world_chance(world, 600) ? SIM_GIVEN_A : (enum sim_given)world_rand(world, SIM_GIVEN_COUNT));
+}
+
+void client_answer_given(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
+			 const struct rec_job_spec *target, uint64_t person, enum sim_given given)
+{
 	struct message *message = act_message(world, graph, verb, 0, &graph->jobs[index], person);
 	struct sim_act *act = &world->acts[world->act_count - 1];
 
@@ -129,6 +138,7 @@ void client_answer(struct sim_world *world, const struct sim_graph *graph, enum 
 	act_shown(world, act, old);
 	memcpy(message->digest, act->digest, sizeof(act->digest));
 	message->digest_len = act->digest_len;
+	message->number = given;
 	if (target)
 		memcpy(message->target, target->name.data, target->name.len);
 	conn_to_master(world, world->client_conn, message);

@@ -109,11 +109,17 @@ void tidy_unknown(struct sim_world *world, const struct sim_graph *graph)
 			client_act(world, graph, ACT_SETTLE, world_rand(world, 2), &graph->jobs[i], 1);
 }
 
+/* Everybody approves. Of a gate with fields an earlier vote says which values fit, so each person tries both. */
 void tidy_gates(struct sim_world *world, const struct sim_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
-		for (uint64_t person = 1; oracle_job_asks(world, graph, i) && person <= SIM_PEOPLE; person++)
-			client_answer(world, graph, ACT_APPROVE, i, false, NULL, person);
+		for (uint64_t person = 1; oracle_job_asks(world, graph, i) && person <= SIM_PEOPLE; person++) {
+			bool asked = graph->jobs[i].gate_fields.n > 0;
+
+			client_answer_given(world, graph, ACT_APPROVE, i, false, NULL, person, asked ? SIM_GIVEN_A : SIM_GIVEN_NONE);
+			if (asked)
+				client_answer_given(world, graph, ACT_APPROVE, i, false, NULL, person, SIM_GIVEN_B);
+		}
 }
 
 void tidy_held(struct sim_world *world, const struct sim_graph *graph)

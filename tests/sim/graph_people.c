@@ -31,3 +31,27 @@ void job_gates(struct rand_state *rand, struct sim_graph *graph, struct rec_job_
 		break;
 	}
 }
+
+/* Let a gate that runs nothing have fields. One that is approved when it expires has none that must be given. */
+void job_wanted_values(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, uint32_t index)
+{
+	bool opens = job->gate_timeout_ms > 0 && job->gate_expiry == GATE_APPROVE;
+
+	(void)index;
+	if (job->gate_count == 0 || job->argv.n > 0 || rand_below(rand, 3) == 0)
+		return;
+	job->gate_fields.at = arena_zalloc(&graph->arena, 2, sizeof(struct slice));
+	job->gate_fields.at[job->gate_fields.n++] = slice_str(opens ? "ver? enum a|b" : "ver enum a|b");
+	job->gate_fields.at[job->gate_fields.n++] = slice_str("n? number");
+}
+
+struct slice_list sim_given(enum sim_given given)
+{
+	static struct slice texts[SIM_GIVEN_COUNT];
+	static const char *const words[SIM_GIVEN_COUNT] = { [SIM_GIVEN_A] = "ver=a", [SIM_GIVEN_B] = "ver=b", [SIM_GIVEN_WRONG] = "ver=c" };
+
+	if (given == SIM_GIVEN_NONE || given >= SIM_GIVEN_COUNT)
+		return (struct slice_list){ 0 };
+	texts[given] = slice_str(words[given]);
+	return (struct slice_list){ &texts[given], 1 };
+}

@@ -158,6 +158,7 @@ static void act_input(struct sim_world *world, const struct event *event)
 			.value = message->value, .principal = message->principal,
 			.person = slice_str(graph_people[message->principal - 1]), .text = slice_str("why"),
 			.digest = slice_make(message->digest, message->digest_len), .target = slice_str(message->target),
+			.given = sim_given((enum sim_given)message->number),
 		};
 	}
 	arena_free(&arena);

@@ -3,6 +3,7 @@
 #include "oracle.h"
 
 #include "base/mem.h"
+#include "proto/job_output.h"
 
 /* ---- cancel ---- */
 
@@ -98,6 +99,49 @@ const struct oracle_check oracle_holds = { .given = holds_given, .row = holds_ro
 
 /* ---- gates ---- */
 
+/* Take the first of the values that were given for the fields of a gate. */
+static struct slice first_given(struct slice given, struct arena *arena)
+{
+	struct rec_job_output output = { 0 };
+
+	job_output_next(&given, arena, &output);
+	return output.value;
+}
+
+/* Check what a gate with fields puts out: what each of the people who opened it has given. */
+static void form_event(struct sim_world *world, const struct rec_event *event, const struct oracle_job *job, const struct rec_job_spec *spec)
+{
+	const struct row *found = disk_get(&world->disk, TABLE_job, event->job);
+	uint64_t same = 0;
+
+	if (spec->gate_fields.n == 0 || event->event != EVENT_APPROVED || !found || found->job.round != job->event_round ||
+	    found->job.state != STATE_SUCCEEDED)
+		return;
+	for (size_t i = 0; i < world->disk.count; i++) {
+		const struct row *row = &world->disk.order[i]->row;
+
+		same += row->table == TABLE_decision && (uint64_t)row->decision.job == event->job && row->decision.round == job->event_round &&
+			row->decision.verdict == VERDICT_APPROVED && slice_eq(row->decision.given, found->job.outputs);
+	}
+	if (found->job.outputs.len == 0 || same < spec->gate_count)
+		world_fail(world, "gate %u put out what only %u of the people gave who opened it", (unsigned)event->job, (unsigned)same);
+}
+
+/* Check the values of a vote: they fit the fields of the gate. */
+static void given_row(struct sim_world *world, const struct row_decision *row)
+{
+	const struct rec_job_spec *spec = oracle_spec(world, (uint64_t)row->job);
+	struct arena arena = { 0 };
+	struct slice value;
+
+	if (!spec || spec->gate_fields.n == 0 || row->verdict != VERDICT_APPROVED)
+		return;
+	value = first_given(row->given, &arena);
+	if (!slice_eq(value, slice_str("a")) && !slice_eq(value, slice_str("b")) && (value.len > 0 || slice_eq(spec->gate_fields.at[0], slice_str("ver enum a|b"))))
+		world_fail(world, "gate %u was approved with a value that its fields don't allow", (unsigned)row->job);
+	arena_free(&arena);
+}
+
 /* Check I13: a gate opens or closes by votes of people who may vote, or by its expiry, and only once in a round. */
 static void gates_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job,
 			const struct rec_job_spec *spec, int64_t wall_ms)
@@ -139,6 +183,7 @@ static void gates_event(struct sim_world *world, const struct rec_event *event, 
 		world_fail(world, "I13: gate %u expired into %s", (unsigned)event->job, state_table[event->to].name);
 	if (event->to == STATE_READY || event->to == STATE_SUCCEEDED)
 		job->opened = job->event_round + 1;
+	form_event(world, event, job, spec);
 }
 
 /* Check I13: the vote is about what was shown to that person, in this round. */
@@ -167,6 +212,8 @@ static void gates_row(struct sim_world *world, const struct row *row, struct ora
 	(void)outbox;
 	if (row->table == TABLE_decision)
 		decision_row(world, &row->decision);
+	if (row->table == TABLE_decision)
+		given_row(world, &row->decision);
 	if (job && row->job.state == STATE_APPROVAL && row->job.flags & ROW_JOB_LOOSE)
 		world_fail(world, "gate %u asks about a result that is being made anew", (unsigned)row->job.job);
 }

@@ -611,6 +611,10 @@ void link_from_keeper_plan(struct sim_world *world, struct sim_worker *worker, s
 /* true: the message reached the keeper before its link died */
 bool link_said(const struct sim_worker *worker, const struct event *event);
 
+/* graph_people.c: what a person who approves gives for the fields of a gate */
+enum sim_given { SIM_GIVEN_NONE, SIM_GIVEN_A, SIM_GIVEN_B, SIM_GIVEN_WRONG, SIM_GIVEN_COUNT };
+struct slice_list sim_given(enum sim_given given);
+
 /* client.c, client_people.c */
 #define PERSON(name, weight, what) bool person_##name(struct sim_world *world, const struct sim_graph *graph);
 #define TIDY(name, what) void tidy_##name(struct sim_world *world, const struct sim_graph *graph);
@@ -618,6 +622,8 @@ bool link_said(const struct sim_worker *worker, const struct event *event);
 #undef PERSON
 #undef TIDY
 /* Send a vote on the index-th job, based on what it shows now, or (old) on what an earlier voter was shown. */
+void client_answer_given(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
+			 const struct rec_job_spec *target, uint64_t person, enum sim_given given);
 void client_answer(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint32_t index, bool old,
 		   const struct rec_job_spec *target, uint64_t person);
 void client_act(struct sim_world *world, const struct sim_graph *graph, enum act_verb verb, uint64_t value,

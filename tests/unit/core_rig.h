@@ -35,6 +35,7 @@ struct rig_attempt {
 struct rig {
 	struct slice shown;              /* digest sent with a decision on a gate; empty: the gate's present digest */
 	const char *target;              /* job that a push back sends the run back to */
+	struct slice_list given;         /* values for the fields of a gate, sent with an act */
 	struct core_config config;
 	struct core *core;
 	struct now now;
@@ -651,7 +652,7 @@ static inline void rig_act_as(struct rig *rig, const char *person, uint64_t prin
 	input.act = (struct input_act){ .verb = verb, .run = run, .job = slice_str(job), .value = value,
 		.text = slice_str("because"), .principal = principal, .person = slice_str(person),
 		.digest = rig->shown.len > 0 ? rig->shown : rig_digest(rig, run, job),
-		.target = slice_str(rig->target ? rig->target : "") };
+		.target = slice_str(rig->target ? rig->target : ""), .given = rig->given };
 	rig_by(&input, person, principal);
 	rig->ok = (struct msg_ok){ 0 };
 	rig->error = (struct msg_error){ 0 };

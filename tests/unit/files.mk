@@ -61,6 +61,7 @@ unit_programs = \
 	tests/unit/test_core_gate \
 	tests/unit/test_core_gate_digest \
 	tests/unit/test_core_gate_expiry \
+	tests/unit/test_core_gate_form \
 	tests/unit/test_core_gate_list \
 	tests/unit/test_core_gate_pushback \
 	tests/unit/test_core_gate_votes \
@@ -189,6 +190,7 @@ unit_programs = \
 	tests/unit/test_net_transport \
 	tests/unit/test_proto_codec \
 	tests/unit/test_proto_error \
+	tests/unit/test_proto_form \
 	tests/unit/test_proto_frame \
 	tests/unit/test_proto_job_output \
 	tests/unit/test_proto_message \
@@ -428,6 +430,9 @@ tests_unit_test_core_gate_digest_LDADD = $(core_libs)
 
 tests_unit_test_core_gate_expiry_SOURCES = tests/unit/test_core_gate_expiry.c
 tests_unit_test_core_gate_expiry_LDADD = $(core_libs)
+
+tests_unit_test_core_gate_form_SOURCES = tests/unit/test_core_gate_form.c
+tests_unit_test_core_gate_form_LDADD = $(core_libs)
 
 tests_unit_test_core_gate_list_SOURCES = tests/unit/test_core_gate_list.c
 tests_unit_test_core_gate_list_LDADD = $(core_libs)
@@ -812,6 +817,9 @@ tests_unit_test_proto_codec_LDADD = $(proto_libs)
 
 tests_unit_test_proto_error_SOURCES = tests/unit/test_proto_error.c
 tests_unit_test_proto_error_LDADD = $(proto_libs)
+
+tests_unit_test_proto_form_SOURCES = tests/unit/test_proto_form.c
+tests_unit_test_proto_form_LDADD = $(proto_libs)
 
 tests_unit_test_proto_frame_SOURCES = tests/unit/test_proto_frame.c
 tests_unit_test_proto_frame_LDADD = $(proto_libs)

@@ -110,6 +110,37 @@ TEST gates_are_pushed_back(void)
 	PASS();
 }
 
+/* The dialog has no form for fields: it names the command that takes them, and decides nothing. */
+TEST gate_with_fields_names_the_command(void)
+{
+	struct slice needed = slice_str("ver enum 1.2|1.3"), optional = slice_str("note? text");
+	struct rec_job_row row = { .job = 1, .run = FIXTURE_RUN, .name = slice_str("qa-approve"), .state = STATE_APPROVAL,
+		.gate_count = 1, .digest = slice_str("12345678"), .gate_fields = { &needed, 1 } };
+	struct msg_snapshot snapshot = { .turn = 61, .jobs = { &row, 1 } };
+	struct fixture fixture;
+
+	fixture_fill(&fixture, VIEW_DAG, false, false, 80, 24);
+	gate_asks(&fixture, STATE_APPROVAL);
+	fixture_press(&fixture, "a");
+	snapshot.id = fixture.query_id;
+	fixture_give(&fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
+	ASSERT_EQ(OVERLAY_NONE, (int)fixture.app->overlay);
+	ASSERT(strstr(fixture.app->notice, "/qa-approve --set ver=VALUE"));
+	/* A rejection needs no values, and neither does an approval of a gate whose fields may all be left out. */
+	fixture_press(&fixture, "r");
+	snapshot.id = fixture.query_id;
+	fixture_give(&fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
+	ASSERT_EQ(OVERLAY_GATE, (int)fixture.app->overlay);
+	fixture_press(&fixture, "~");
+	row.gate_fields.at = &optional;
+	fixture_press(&fixture, "a");
+	snapshot.id = fixture.query_id;
+	fixture_give(&fixture, OP_SNAPSHOT, &snapshot, FIXTURE_NOW);
+	ASSERT_EQ(OVERLAY_GATE, (int)fixture.app->overlay);
+	fixture_close(&fixture);
+	PASS();
+}
+
 /* The master refuses a push back to a wrong job: the dialog opens again with all that was typed. */
 TEST refused_push_back_keeps_what_was_typed(void)
 {
@@ -221,6 +252,7 @@ SUITE(decisions)
 {
 	RUN_TEST(gates_are_decided);
 	RUN_TEST(gates_are_pushed_back);
+	RUN_TEST(gate_with_fields_names_the_command);
 	RUN_TEST(refused_push_back_keeps_what_was_typed);
 	RUN_TEST(second_vote_of_one_person_says_why_it_does_not_count);
 	RUN_TEST(home_says_who_asks);

@@ -15,6 +15,7 @@
 #include "cli/session/output.h"
 #include "cli/show/records.h"
 #include "cli/show/row_words.h"
+#include "proto/form.h"
 
 struct gates {                           /* gates that wait for approval */
 	struct rec_job_row *at;
@@ -100,6 +101,28 @@ static enum err choose(struct cli *cli, struct gates *ret)
 	return error_next(&cli->error, "titan approvals");
 }
 
+/* Refuse before the question what the master would refuse after it: values that don't fit the fields of one of the gates. */
+static enum err check_given(struct cli *cli, const struct gates *gates, const struct msg_act *act)
+{
+	enum err err = ERR_NONE;
+
+	for (size_t i = 0; i < gates->count && err == ERR_NONE; i++) {
+		const struct rec_job_row *gate = &gates->at[i];
+		struct slice address = job_address(gate, &cli->arena);
+		struct buf why = { 0 }, options = { 0 };
+
+		if (!form_check(gate->gate_fields, act->given, &why)) {
+			form_options(gate->gate_fields, &options);
+			error_set(&cli->error, ERR_USAGE, "no gate was approved, because of %.*s: %s", (int)address.len, (const char *)address.data,
+				  buf_cstr(&why));
+			err = error_next(&cli->error, "titan approve %.*s%s", (int)address.len, (const char *)address.data, buf_cstr(&options));
+		}
+		buf_free(&why);
+		buf_free(&options);
+	}
+	return err;
+}
+
 /* Print on standard error the gates that the question is about. */
 static enum err confirm(struct cli *cli, const struct gates *gates)
 {
@@ -145,7 +168,7 @@ int approve_many(struct cli *cli, const struct msg_act *act)
 		list(cli, &gates);
 		return 0;
 	}
-	if (confirm(cli, &gates) != ERR_NONE)
+	if (check_given(cli, &gates, act) != ERR_NONE || confirm(cli, &gates) != ERR_NONE)
 		return cli_fail(cli);
 	targets.count = gates.count;
 	targets.at = arena_zalloc(&cli->arena, gates.count, sizeof(*targets.at));

@@ -35,6 +35,7 @@ static const struct column gate_columns[] = {
 	{ "will", NULL, false },
 	{ "digest", NULL, false },
 	{ "approvers", NULL, false },
+	{ "fields", "FIELDS", false },
 };
 const struct table gate_table = TABLE_OF(gate_columns);
 
@@ -59,6 +60,7 @@ void gate_rows_add(struct records *records, const struct rec_job_row *job)
 	records_texts(records, job->will);
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
 	records_texts(records, job->approvers);
+	records_texts(records, job->gate_fields);
 }
 
 const struct listing_options approvals_options = {

@@ -38,6 +38,17 @@ static enum err read_digest(struct cli *cli, const char *text, struct msg_act *a
 	return ERR_NONE;
 }
 
+/* Read the values for the fields of gates. */
+static void read_given(struct cli *cli, struct msg_act *act)
+{
+	const struct invocation *invocation = cli->invocation;
+
+	act->given.at = arena_zalloc(&cli->arena, invocation->option_count + 1, sizeof(*act->given.at));
+	for (size_t i = 0; i < invocation->option_count; i++)
+		if (invocation->options[i].id == OPT_approve_set)
+			act->given.at[act->given.n++] = slice_str(invocation->options[i].value);
+}
+
 /*
  * Show the gate that is about to be decided, and put its digest into the act, so that the master can check what the
  * person has seen.
@@ -112,6 +123,7 @@ int cmd_approve(struct cli *cli)
 
 	if (read_reason(cli, option_value(cli->invocation, OPT_approve_message), NULL, NULL, &act) != ERR_NONE)
 		return cli_fail(cli);
+	read_given(cli, &act);
 	/* One gate by its full name is approved without a question. */
 	if (cli->invocation->arg_count == 1 && strchr(word, '/') != NULL && strchr(word, '=') == NULL &&
 	    !option_given(cli->invocation, OPT_approve_dry_run))

@@ -15,6 +15,8 @@
 #include "cli/session/output.h"
 #include "cli/show/records.h"
 #include "cli/show/row_words.h"
+#include "proto/job_output.h"
+#include "proto/limits.h"
 
 static const struct column decision_columns[] = {
 	{ "decided", "WHEN", false },
@@ -27,6 +29,7 @@ static const struct column decision_columns[] = {
 	{ "run", NULL, false },
 	{ "name", NULL, false },
 	{ "self", NULL, false },
+	{ "given", "GIVEN", false },
 };
 const struct table decision_table = TABLE_OF(decision_columns);
 
@@ -70,8 +73,28 @@ bool hex_bytes(struct slice text, uint8_t *ret_bytes)
 	return true;
 }
 
+/* The values that were given for the fields of a gate, NAME=VALUE each, without fields that were left out. */
+static struct slice_list given_texts(struct slice given, struct arena *arena)
+{
+	struct slice_list texts = { arena_zalloc(arena, LIMIT_FORM_FIELDS_MAX, sizeof(struct slice)), 0 };
+	struct rec_job_output output;
+
+	while (texts.n < LIMIT_FORM_FIELDS_MAX && job_output_next(&given, arena, &output)) {
+		struct buf text = { 0 };
+
+		if (output.value.len == 0)
+			continue;
+		buf_add_slice(&text, output.name);
+		buf_add_byte(&text, '=');
+		buf_add_slice(&text, output.value);
+		texts.at[texts.n++] = copy_out(&text, arena);
+	}
+	return texts;
+}
+
 struct slice decision_text(const struct rec_decision *decision, struct arena *arena)
 {
+	struct slice_list given = given_texts(decision->given, arena);
 	char when[CLOCK_TEXT_SIZE];
 	struct buf text = { 0 };
 
@@ -86,6 +109,10 @@ struct slice decision_text(const struct rec_decision *decision, struct arena *ar
 	if (decision->target.len > 0) {
 		buf_add_byte(&text, ' ');
 		buf_add_slice(&text, decision->target);
+	}
+	for (size_t i = 0; i < given.n; i++) {
+		buf_add_str(&text, i > 0 ? ", " : " with ");
+		buf_add_slice(&text, given.at[i]);
 	}
 	if (decision->reason.len > 0) {
 		buf_add_str(&text, ": ");
@@ -137,6 +164,7 @@ static void add_decision(struct records *records, const struct rec_decision *dec
 	records_number(records, decision->run);
 	records_text(records, decision->name);
 	records_bool(records, decision->self);
+	records_texts(records, given_texts(decision->given, records->arena));
 }
 
 /* Sort newest first; the master sends decisions in the order of jobs. */

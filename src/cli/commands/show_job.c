@@ -35,6 +35,7 @@ static const struct column detail_columns[] = {
 	{ "question", "question", false },
 	{ "approvals", "approvals", false },
 	{ "approvals_needed", "approvals wanted", false },
+	{ "fields", "fields", false },
 	{ "unblocks", "unblocks", false },
 	{ "from", "who may", false },
 	{ "digest", "digest", false },
@@ -229,6 +230,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	else
 		records_none(records);
 	number_or_none(records, job->gate_count);
+	records_texts(records, job->gate_fields);
 	records_texts(records, job->unblocks);
 	records_texts_as(records, job->gate_from, gate_from_text(job, records->arena));
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));

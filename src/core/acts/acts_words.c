@@ -371,5 +371,10 @@ void act_detail_words(const struct core_input *input, struct buf *out)
 	} else if (act && act->verb == ACT_PUSHBACK && act->target.len > 0) {
 		buf_add_str(out, ", back to ");
 		add_slice(out, act->target);
+	} else if (act && act->verb == ACT_APPROVE) {
+		for (size_t i = 0; i < act->given.n && out->len < ACT_WORDS_MAX; i++) {
+			buf_add_str(out, ", ");
+			add_slice(out, act->given.at[i]);
+		}
 	}
 }

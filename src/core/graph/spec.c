@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/life/life.h"
 #include "core/queue/queue.h"
+#include "proto/form.h"
 #include "proto/input.h"
 #include "proto/label.h"
 
@@ -221,13 +222,36 @@ static enum err spec_check_conditions(const struct spec_check *check)
 	return err;
 }
 
+static enum err spec_check_form(const struct spec_check *check)
+{
+	const struct slice_list *fields = &check->spec->gate_fields;
+	struct form_field field, before;
+
+	if (fields->n > 0 && spec_kind(check->spec) != KIND_GATE)
+		return spec_refused(check, ERR_INVALID, "gate_fields", "only a gate that runs nothing can have fields");
+	if (fields->n > LIMIT_FORM_FIELDS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "gate_fields", "too many");
+	for (size_t i = 0; i < fields->n; i++) {
+		if (!form_field_read(fields->at[i], &field))
+			return spec_refused(check, ERR_INVALID, "gate_fields",
+					    "a field must be NAME text, NAME number or NAME enum VALUE|VALUE, with ? behind the name of one that may be left out");
+		for (size_t at = 0; at < i; at++)
+			if (form_field_read(fields->at[at], &before) && slice_eq(before.name, field.name))
+				return spec_refused(check, ERR_DUPLICATE, "gate_fields", "the list names a field twice");
+		if (!field.optional && check->spec->gate_expiry == GATE_APPROVE)
+			return spec_refused(check, ERR_INVALID, "gate_fields",
+					    "a gate that is approved when it expires can't have a field that must be given");
+	}
+	return ERR_NONE;
+}
+
 static enum err spec_check_gate(const struct spec_check *check)
 {
 	const struct rec_job_spec *spec = check->spec;
 	size_t teams = 0;
 
 	if (spec->gate_count == 0) {
-		if (spec->gate_from.n > 0 || spec->gate_timeout_ms > 0 || spec->gate_expiry > 0 || spec->gate_message.len > 0)
+		if (spec->gate_from.n > 0 || spec->gate_fields.n > 0 || spec->gate_timeout_ms > 0 || spec->gate_expiry > 0 || spec->gate_message.len > 0)
 			return spec_refused(check, ERR_INVALID, "gate_count", "the job has fields of a gate but "
 				"isn't a gate");
 		return ERR_NONE;
@@ -251,7 +275,7 @@ static enum err spec_check_gate(const struct spec_check *check)
 		return spec_refused(check, ERR_INVALID, "gate_expiry", "this field has no effect, because the gate has no time-out");
 	if (spec->gate_message.len > LIMIT_REASON_MAX)
 		return spec_refused(check, ERR_TOO_LARGE, "gate_message", "the text is too long");
-	return ERR_NONE;
+	return spec_check_form(check);
 }
 
 static enum err spec_check_failure(const struct spec_check *check)

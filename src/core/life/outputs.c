@@ -95,8 +95,10 @@ struct slice outputs_judge(struct core *core, const struct job *job, const struc
 }
 
 /* Can a job that ended like this have outputs, or a wrong one? */
-static bool may_have(int64_t state, int64_t outcome)
+static bool may_have(const struct job *job, int64_t state, int64_t outcome)
 {
+	if (job->kind == KIND_GATE)
+		return state == STATE_SUCCEEDED;
 	return (state == STATE_SUCCEEDED && outcome == OUTCOME_EXIT) || (state == STATE_FAILED && outcome == OUTCOME_BAD_OUTPUT);
 }
 
@@ -108,7 +110,7 @@ void outputs_offer(const struct job *job, struct slice outputs)
 
 void outputs_keep(const struct job *job, struct slice outputs)
 {
-	if (may_have(job->state, job->outcome))
+	if (may_have(job, job->state, job->outcome))
 		job_outputs_set(job, outputs);
 	else if (job->flags & JOB_LOOP)
 		job_outputs_set(job, slice_make(NULL, 0));
@@ -116,12 +118,12 @@ void outputs_keep(const struct job *job, struct slice outputs)
 
 bool outputs_row_sane(const struct job *job, const struct row_job *row)
 {
-	return row->outputs.len == 0 || (job->flags & JOB_OUTPUTS && may_have(row->state, row->outcome));
+	return row->outputs.len == 0 || (job->flags & JOB_OUTPUTS && may_have(job, row->state, row->outcome));
 }
 
 void outputs_check(const struct job *job)
 {
-	CHECK(job_outputs(job).len == 0 || may_have(job->state, job->outcome));
+	CHECK(job_outputs(job).len == 0 || may_have(job, job->state, job->outcome));
 }
 
 /* ---- outputs of other jobs ---- */

@@ -13,21 +13,30 @@
 #include "core/people/internal.h"
 #include "core/time/time.h"
 
-bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE])
+bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE], struct slice given)
 {
 	size_t at = 0;
 
 	while (at < gate->vote_count && (gate->votes[at].person != person || PLANTED(gate_counts_a_person_twice)))
 		at++;
-	if (at < gate->vote_count && memcmp(gate->votes[at].digest, digest, SHA256_SIZE) == 0)
+	if (at < gate->vote_count && memcmp(gate->votes[at].digest, digest, SHA256_SIZE) == 0 &&
+	    slice_eq(blob_slice(gate->votes[at].given), given))
 		return false;
 	if (at == gate->vote_count) {
 		GROW(gate->votes, gate->vote_count, gate->vote_cap);
-		gate->vote_count++;
+		gate->votes[gate->vote_count++] = (struct vote){ .person = person };
 	}
-	gate->votes[at].person = person;
 	memcpy(gate->votes[at].digest, digest, SHA256_SIZE);
+	blob_release(gate->votes[at].given);
+	gate->votes[at].given = given.len > 0 ? blob_make(given) : NULL;
 	return true;
+}
+
+void gate_votes_free(struct gate *gate)
+{
+	for (size_t i = 0; i < gate->vote_count; i++)
+		blob_release(gate->votes[i].given);
+	mem_free(gate->votes);
 }
 
 uint64_t gate_have(const struct core *core, const struct job *job)
@@ -80,13 +89,15 @@ void gate_hold(struct core *core, struct job *job, bool hold)
 	job_touch(core, job, true);
 }
 
-/* Open a gate. A gate with a command becomes ready; one without has succeeded. */
-static void gate_open(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec)
+/* Open a gate. A gate with a command becomes ready; one without has succeeded, and put out the values of its fields. */
+static void gate_open(struct core *core, struct job *job, enum job_event event, const struct rec_job_spec *spec, struct slice given)
 {
 	bool runs = spec->argv.n > 0 || spec->script.len > 0;
 
 	job->flags |= JOB_PASSED;
 	job_move(core, job, event, runs ? STATE_READY : STATE_SUCCEEDED);
+	if (!PLANTED(form_not_put_out))
+		outputs_keep(job, given);
 }
 
 void gate_expired(struct core *core, struct job *job)
@@ -101,8 +112,8 @@ void gate_expired(struct core *core, struct job *job)
 		decision_put(core, &nobody, job, approves ? VERDICT_EXPIRED_APPROVED : VERDICT_EXPIRED);
 	job->stop_cause = EVENT_EXPIRED;
 	job_spec_decode(core, job, &spec);
-	if (approves)
-		gate_open(core, job, EVENT_EXPIRED, &spec);
+	if (approves)            /* all fields of such a gate may be left out */
+		gate_open(core, job, EVENT_EXPIRED, &spec, form_given(core, &spec, (struct slice_list){ 0 }));
 	else
 		job_move(core, job, EVENT_EXPIRED, STATE_DENIED);
 	jobs_tell_children(core);
@@ -273,14 +284,16 @@ static void gate_approve(struct core *core, const struct input_act *act, struct 
 {
 	struct gate *gate = gate_find(core, job_serial(job));
 	struct rec_job_spec spec;
+	struct slice given;
 
-	if (!gate_vote(gate, act->principal, gate_digest(core, job)))
-		return;
-	decision_put(core, act, job, VERDICT_APPROVED);
-	job_touch(core, job, false);
 	job_spec_decode(core, job, &spec);
+	given = form_given(core, &spec, act->given);
+	if (!gate_vote(gate, act->principal, gate_digest(core, job), given))
+		return;
+	decision_put(core, act, job, VERDICT_APPROVED)->given = PLANTED(form_not_in_the_decision) ? slice_make(NULL, 0) : given;
+	job_touch(core, job, false);
 	if (gate_have(core, job) >= spec.gate_count)
-		gate_open(core, job, EVENT_APPROVED, &spec);
+		gate_open(core, job, EVENT_APPROVED, &spec, given);
 	*ret_changed = 1;
 }
 
@@ -300,7 +313,7 @@ enum err gate_answer(struct core *core, const struct input_act *act, const struc
 		return ERR_NONE;         /* a repeated push back by the same person changes nothing */
 	job_spec_decode(core, job, &spec);
 	if (gate_check(job, &spec, error) != ERR_NONE || gate_denies(core, act, job, &spec, error) != ERR_NONE ||
-	    digest_check(core, act, job, &spec, error) != ERR_NONE)
+	    digest_check(core, act, job, &spec, error) != ERR_NONE || form_given_check(core, act, job, &spec, error) != ERR_NONE)
 		return error->code;
 	if (act->verb == ACT_PUSHBACK)
 		return gate_push_back(core, act, job, back, ret_changed, error);

@@ -5,6 +5,13 @@
 
 #include "core/state.h"
 
+/* form.c */
+/* Write values for the fields of a gate as its outputs, in the memory of this turn. */
+struct slice form_given(struct core *core, const struct rec_job_spec *spec, struct slice_list given);
+/* Check the values that come with a decision on a gate: an approval gives all, and the same as earlier ones. */
+enum err form_given_check(struct core *core, const struct input_act *act, const struct job *job, const struct rec_job_spec *spec,
+			  struct error *error);
+
 /* gate.c */
 /* Put a row of a person's decision; the caller completes it. */
 struct row_decision *decision_put(struct core *core, const struct input_act *act, const struct job *job,

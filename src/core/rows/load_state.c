@@ -120,7 +120,8 @@ static enum err load_decision(struct core *core, const struct row_decision *row,
 		return ERR_NONE;         /* the job's state already has the result of this decision */
 	/* Rows of older versions have no digest; their votes don't count. */
 	if (row->verdict != VERDICT_APPROVED ||
-	    !gate_vote(gate, (uint64_t)row->person, row->digest.len == SHA256_SIZE ? row->digest.data : none))
+	    !gate_vote(gate, (uint64_t)row->person, row->digest.len == SHA256_SIZE ? row->digest.data : none,
+		       PLANTED(form_forgotten_at_load) ? slice_make(NULL, 0) : row->given))
 		return TRUST(error, "decision on job %lld: the gate was rejected, but its row says that it still waits", (long long)row->job);
 	return ERR_NONE;
 }

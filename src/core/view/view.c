@@ -516,6 +516,7 @@ void view_spec(const struct rec_job_spec *spec, enum view_detail detail, struct 
 		row->log_max = spec->log_max;
 		row->crash_limit = spec->crash_limit ? spec->crash_limit : LIMIT_CRASH_LIMIT;
 		row->gate_from = spec->gate_from;
+		row->gate_fields = spec->gate_fields;
 		row->asks = spec->asks;
 		row->placing = placing_texts(spec, arena);
 		row->concurrency = spec->concurrency;
