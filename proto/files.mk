@@ -30,6 +30,8 @@ proto_sources = \
 	proto/message_table.c \
 	proto/metrics.c \
 	proto/metrics.h \
+	proto/output_text.c \
+	proto/output_text.h \
 	proto/pack.c \
 	proto/pack.h \
 	proto/reasons.c \

@@ -3,6 +3,7 @@
 #include "proto/spec.h"
 
 #include "proto/limits.h"
+#include "proto/output_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -220,19 +221,14 @@ void setting_print(const struct setting *setting, const struct rec_job_settings 
 
 bool take_read(struct slice text, struct slice *ret_variable, unsigned *ret_up, struct slice *ret_job, struct slice *ret_output)
 {
-	const uint8_t *equals = text.len > 0 ? memchr(text.data, '=', text.len) : NULL, *slash;
-	struct slice rest = equals ? slice_make(equals + 1, (size_t)(text.data + text.len - equals - 1)) : slice_make(NULL, 0);
+	struct output_ref ref = { 0 };
+	struct slice rest;
+	bool right = computed_read(text, ret_variable, &rest) && text_is_name(*ret_variable) && output_ref_read(rest, &ref);
 
-	*ret_up = 0;
-	for (; rest.len > 3 && memcmp(rest.data, "../", 3) == 0; rest = slice_make(rest.data + 3, rest.len - 3))
-		++*ret_up;
-	slash = rest.len > 0 ? memchr(rest.data, '/', rest.len) : NULL;
-	if (!slash)
-		return false;
-	*ret_variable = slice_make(text.data, (size_t)(equals - text.data));
-	*ret_job = slice_make(rest.data, (size_t)(slash - rest.data));
-	*ret_output = slice_make(slash + 1, (size_t)(rest.data + rest.len - slash - 1));
-	return text_is_name(*ret_variable) && text_is_job_name(*ret_job) && text_is_name(*ret_output) && *ret_up <= LIMIT_SUBRUN_DEPTH;
+	*ret_up = ref.up;
+	*ret_job = ref.job;
+	*ret_output = ref.output;
+	return right;
 }
 
 /* ---- interpreters of scripts ---- */

@@ -157,6 +157,7 @@ decision_files = \
 	share/doc/decisions/0075-one-expression-language.md \
 	share/doc/decisions/0076-templates-lie-under-the-keys-of-their-jobs.md \
 	share/doc/decisions/0077-all-approvals-of-a-gate-give-the-same-values.md \
+	share/doc/decisions/0078-computed-outputs-are-texts-of-the-core.md \
 	share/doc/decisions/0079-a-service-is-a-job-whose-attempts-follow-each-other.md \
 	share/doc/decisions/0081-the-master-samples-its-load-in-turns.md \
 	share/doc/decisions/0082-views-and-lists-are-tables.md

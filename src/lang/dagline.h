@@ -56,7 +56,7 @@ bool dag_file_is_path(struct slice src);
 enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
 struct dag_take {                        /* an output of another job that a job uses */
-	struct slice variable, job, output;
+	struct slice variable, job, output;      /* variable: empty if it stands in a text, or is used inside a sub-run */
 	unsigned up;                     /* the other job is in the run that is so many levels around this one */
 	bool found;                      /* the graph around has checked it: it is a parameter of this one */
 	struct dag_take *inside;         /* a job of the sub-run that is this job's work uses the output; NULL: none */
@@ -115,6 +115,7 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice_list locks;         /* each NAME or NAME=shared */
 	struct slice_list kv_read, kv_write;     /* values that the job may read, and change: def:PREFIX or cluster:PREFIX */
 	struct slice_list outputs;       /* names of the values that the job puts out */
+	struct slice_list computes;      /* of a noop: NAME=TEXT each, with outputs as in message_text */
 	struct dag_take *takes;
 	size_t take_count;
 	struct dag_file *files;
@@ -129,6 +130,7 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	uint64_t gate_count;             /* number of people who must approve the gate; 0: one */
 	struct slice_list gate_from;
 	struct slice_list gate_fields;   /* definitions as in proto/form.h */
+	struct slice message_text;       /* the question, if it has outputs; without the ../ of jobs that a graph around has */
 	enum gate_expiry gate_expiry;
 	/* The pipeline file that this job runs as a sub-run; empty: it has a command. */
 	struct slice sub_path;
@@ -174,8 +176,14 @@ struct dag_sub {                         /* a sub-run */
 	struct slice name;
 	uint64_t max_jobs;
 	struct slice concurrency;
+	struct slice_list outputs;       /* NAME=TEXT each, with outputs of its jobs */
 	struct dagline dag;
 };
+
+/* Does the job declare this output, compute it, get it of its sub-run, or have it as a field of a gate? True if that isn't known yet. */
+bool dag_declares(const struct dag_node *node, struct slice output);
+/* Make the error about an output that isn't declared. */
+enum err dag_undeclared(const struct dag_node *node, struct slice output, struct error *error);
 
 /* Parse a one-line graph. Slices of the result point into text or the arena. *ret_spot is set on failure only. */
 enum err dagline_parse(struct slice text, struct arena *arena, struct dagline *ret, struct dag_spot *ret_spot,

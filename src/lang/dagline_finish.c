@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "proto/form.h"
 #include "proto/limits.h"
+#include "proto/output_text.h"
 
 #define CYCLE_SHOWN 10
 
@@ -352,20 +353,77 @@ static enum err look_around(struct dag_reader *reader, struct dag_take *take)
 	return ERR_NONE;
 }
 
-/* Does the job declare this output, or is it a field of the gate? */
-static bool declares(const struct dag_node *node, struct slice output)
+static bool computes(struct slice_list entries, struct slice output)
+{
+	struct slice name, text;
+
+	for (size_t i = 0; i < entries.n; i++)
+		if (computed_read(entries.at[i], &name, &text) && slice_eq(name, output))
+			return true;
+	return false;
+}
+
+bool dag_declares(const struct dag_node *node, struct slice output)
 {
 	for (size_t i = 0; i < node->outputs.n; i++)
 		if (slice_eq(node->outputs.at[i], output))
 			return true;
-	return form_find(node->gate_fields, output) != NULL;
+	if (node->sub_path.len > 0)
+		return node->subs == NULL || computes(node->subs[0].outputs, output);
+	return computes(node->computes, output) || form_find(node->gate_fields, output) != NULL;
+}
+
+enum err dag_undeclared(const struct dag_node *node, struct slice output, struct error *error)
+{
+	int len = (int)node->name.len, output_len = (int)output.len;
+	const char *name = (const char *)node->name.data, *text = (const char *)output.data;
+
+	if (node->gate) {
+		error_set(error, ERR_UNKNOWN_NAME, "gate '%.*s' has no field '%.*s'", len, name, output_len, text);
+		return error_next(error, "add it under approval: {fields: ...}");
+	}
+	if (node->sub_path.len > 0) {
+		error_set(error, ERR_UNKNOWN_NAME, "the pipeline of job '%.*s' has no output '%.*s'", len, name, output_len, text);
+		return error_next(error, "add it under outputs: at the top of that pipeline");
+	}
+	error_set(error, ERR_UNKNOWN_NAME, "job '%.*s' declares no output '%.*s'", len, name, output_len, text);
+	return error_next(error, "add it to the outputs of that job");
 }
 
 static enum err undeclared(struct dag_reader *reader, const struct dag_node *node, const struct dag_take *take)
 {
-	dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, node->gate ? "gate '%.*s' has no field '%.*s'" : "job '%.*s' declares no output '%.*s'",
-		 (int)node->name.len, (const char *)node->name.data, (int)take->output.len, (const char *)take->output.data);
-	return error_next(reader->error, node->gate ? "add it under approval: {fields: ...}" : "add it to the outputs of that job");
+	struct error why = { 0 };
+
+	dag_undeclared(node, take->output, &why);
+	dag_fail(reader, take->spot.at, take->spot.len, why.code, "%s", why.text);
+	return error_next(reader->error, "%s", why.next);
+}
+
+/* Find the job whose output is used, which must be of this graph. */
+static enum err find_taken(struct dag_reader *reader, const struct dag_take *take, const struct dag_name **ret)
+{
+	*ret = name_map_get(&reader->names, take->job);
+	if (*ret == NULL || (*ret)->node.old) {
+		dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, "no job '%.*s' in the graph", (int)take->job.len,
+			 (const char *)take->job.data);
+		dag_tell_near(reader, take->job);
+		return ERR_UNKNOWN_NAME;
+	}
+	return dag_declares(&(*ret)->node, take->output) ? ERR_NONE : undeclared(reader, &(*ret)->node, take);
+}
+
+enum err dag_check_results(struct dag_reader *reader, const struct dag_node *results)
+{
+	const struct dag_name *name;
+	enum err first = ERR_NONE;
+
+	for (size_t i = 0; i < results->take_count; i++) {
+		enum err err = results->takes[i].found ? ERR_NONE : dag_note(reader, find_taken(reader, &results->takes[i], &name));
+
+		if (first == ERR_NONE)
+			first = err;
+	}
+	return first;
 }
 
 /* Check an output that a job uses: another job, which it needs, must declare it. */
@@ -374,18 +432,14 @@ static enum err check_take(struct dag_reader *reader, const struct dag_name *nam
 	const struct dag_name *parent = name_map_get(&reader->names, take->job);
 	int len = (int)take->job.len;
 	const char *text = (const char *)take->job.data;
+	enum err err;
 
 	if (take->found)
 		return ERR_NONE;
 	if (parent == NULL && reader->around != NULL)
 		return look_around(reader, take);
-	if (parent == NULL || parent->node.old) {
-		dag_fail(reader, take->spot.at, take->spot.len, ERR_UNKNOWN_NAME, "no job '%.*s' in the graph", len, text);
-		dag_tell_near(reader, take->job);
-		return ERR_UNKNOWN_NAME;
-	}
-	if (!declares(&parent->node, take->output))
-		return undeclared(reader, &parent->node, take);
+	if ((err = find_taken(reader, take, &parent)) != ERR_NONE)
+		return err;
 	if (parent->node.fan && parent->node.width > LIMIT_TAKE_JOBS_MAX) {
 		dag_fail(reader, take->spot.at, take->spot.len, ERR_TOO_LARGE, "'%.*s' has more than %d jobs, so their outputs can't be used together",
 			 len, text, LIMIT_TAKE_JOBS_MAX);

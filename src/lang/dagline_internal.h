@@ -58,6 +58,8 @@ struct dag_reader {
 
 /* Note that the node uses an output. */
 void dag_take_add(struct dag_reader *reader, struct dag_node *node, const struct dag_take *take);
+/* Check the outputs of jobs that are outputs of the whole graph: the takes of results. After dag_finish. */
+enum err dag_check_results(struct dag_reader *reader, const struct dag_node *results);
 enum err dag_fail(struct dag_reader *reader, size_t at, size_t len, enum err code, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 /*

@@ -10,6 +10,7 @@
 #include "lang/dag_expr.h"
 #include "lang/pipeline_matrix.h"
 #include "proto/input.h"
+#include "proto/output_text.h"
 
 #define LINE_SHOWN 100                   /* most cells of a line that are shown with an error */
 
@@ -242,6 +243,7 @@ static void job_sub(const struct dagline *dag, const struct dag_node *node, uint
 	spec->sub_count = sub->dag.job_count;
 	spec->sub_max_jobs = sub->max_jobs;
 	spec->sub_concurrency = sub->concurrency;
+	spec->computes = sub->outputs;
 }
 
 /* The files of the command line, and those of the job with other names. */
@@ -331,16 +333,53 @@ static void job_takes(const struct dag_node *node, struct arena *arena, struct r
 		const struct dag_take *take = &node->takes[i];
 		struct buf text = { 0 };
 
+		if (take->variable.len == 0)
+			continue;
 		buf_add_slice(&text, take->variable);
 		buf_add_byte(&text, '=');
-		for (unsigned level = 0; level < take->up; level++)
-			buf_add_str(&text, "../");
-		buf_add_slice(&text, take->job);
-		buf_add_byte(&text, '/');
-		buf_add_slice(&text, take->output);
+		output_ref_add(&text, &(struct output_ref){ take->up, take->job, take->output });
 		spec->takes.at[spec->takes.n++] = arena_copy(arena, buf_slice(&text));
 		buf_free(&text);
 	}
+}
+
+/* Set how many levels around the job of an output is: the graphs around were looked through after the text was read. */
+static void place_ref(const struct dag_node *node, struct output_ref *ref)
+{
+	for (size_t i = 0; ref->up == 0 && i < node->take_count; i++)
+		if (slice_eq(node->takes[i].job, ref->job) && slice_eq(node->takes[i].output, ref->output) && !node->takes[i].found)
+			ref->up = node->takes[i].up;
+}
+
+/* Complete a text with outputs of jobs. */
+static struct slice job_text(const struct dag_node *node, struct slice text, struct arena *arena)
+{
+	struct buf out = { 0 };
+	struct text_part part;
+	struct slice copy;
+
+	while (output_text_next(&text, &part)) {
+		if (!part.is_output) {
+			output_text_plain(&out, part.text);
+			continue;
+		}
+		place_ref(node, &part.ref);
+		buf_add_str(&out, "${");
+		output_ref_add(&out, &part.ref);
+		buf_add_byte(&out, '}');
+	}
+	copy = arena_copy(arena, buf_slice(&out));
+	buf_free(&out);
+	return copy;
+}
+
+static void job_computes(const struct dag_node *node, struct arena *arena, struct rec_job_spec *spec)
+{
+	if (node->computes.n == 0)
+		return;
+	spec->computes.at = arena_zalloc(arena, node->computes.n, sizeof(struct slice));
+	for (size_t i = 0; i < node->computes.n; i++)
+		spec->computes.at[spec->computes.n++] = job_text(node, node->computes.at[i], arena);
 }
 
 /* How "always" applies to the job. If the job has its run's deadline, that deadline doesn't end it. */
@@ -393,9 +432,12 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 		spec.gate_fields = node->gate_fields;
 		spec.gate_expiry = node->gate_expiry;
 		spec.gate_message = node->command;
+		spec.message_text = job_text(node, node->message_text, arena);
 	} else if (node->sub_path.len > 0) {
 		job_sub(dag, node, place, defaults, arena, &spec);
-	} else if (node->kind != KIND_NOOP) {
+	} else if (node->kind == KIND_NOOP) {
+		job_computes(node, arena, &spec);
+	} else {
 		job_work(node, place, defaults, arena, &spec);
 		job_takes(node, arena, &spec);
 		if (node->kind == KIND_SERVICE)

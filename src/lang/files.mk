@@ -57,6 +57,7 @@ lang_sources = \
 	src/lang/pipeline_shell.c \
 	src/lang/pipeline_sub.c \
 	src/lang/pipeline_template.c \
+	src/lang/pipeline_text.c \
 	src/lang/pipeline_tree.c \
 	src/lang/pipeline_tree.h \
 	src/lang/pipeline_unknown.c \

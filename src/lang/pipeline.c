@@ -266,12 +266,20 @@ static enum err read_finally(struct pipe *pipe, struct pipe_job *job, const stru
 	return read_job_map(pipe, value, "finally", true);
 }
 
+static enum err read_results(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	(void)job;
+	if (value->kind != TREE_MAP)
+		return pipe_fail(pipe, value, ERR_INVALID, "the outputs of a pipeline must be a map: {NAME: \"${jobs.JOB.outputs.NAME}\"}");
+	return pipe_read_computed(pipe, &pipe->results, value, &pipe->outputs);
+}
+
 /* The top-level keys in the order in which they are read: later ones use earlier ones. */
 static const struct pipe_key pipeline_keys[] = {
 	{ "include", pipe_read_include }, { "params", pipe_read_params }, { "name", read_name }, { "tenant", read_tenant }, { "env", pipe_read_env },
 	{ "defaults", pipe_read_defaults }, { "deadline", pipe_read_deadline }, { "schedule", pipe_read_schedule },
 	{ "concurrency", pipe_read_run_concurrency }, { "templates", pipe_read_templates }, { "jobs", read_jobs },
-	{ "finally", read_finally },
+	{ "finally", read_finally }, { "outputs", read_results },
 };
 
 const struct pipe_section pipe_section_pipeline = PIPE_SECTION("a pipeline", pipeline_keys, NULL);
@@ -296,8 +304,11 @@ static enum err make_graph(struct pipe *pipe, struct pipeline *ret)
 {
 	enum err err = dag_finish(&pipe->reader, &ret->dag);
 
+	if (err == ERR_NONE)
+		err = dag_check_results(&pipe->reader, &pipe->results);
 	if (err != ERR_NONE)
 		return err;
+	ret->outputs = pipe->outputs;
 	ret->dag.env = pipe->env;
 	ret->name = pipe->name;
 	ret->max_jobs = pipe->max_jobs;
@@ -376,7 +387,7 @@ enum err pipe_read_inner(struct pipe *outer, struct dag_node *node, const struct
 	node->sub_count = 1;
 	node->subs[0] = (struct dag_sub){
 		.name = pipeline.name.len > 0 ? pipeline.name : node->name, .max_jobs = pipeline.max_jobs,
-		.concurrency = pipeline.concurrency, .dag = pipeline.dag,
+		.concurrency = pipeline.concurrency, .outputs = pipeline.outputs, .dag = pipeline.dag,
 	};
 	return ERR_NONE;
 }

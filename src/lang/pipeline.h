@@ -28,6 +28,7 @@ struct pipeline {
 	uint64_t max_jobs;               /* most jobs of the run at once; 0: no limit */
 	struct slice tenant;             /* empty: none given */
 	struct slice concurrency;        /* concurrency group of the runs, NAME or NAME=LIMIT; empty: none */
+	struct slice_list outputs;       /* NAME=TEXT each, with outputs of its jobs: what a job puts out whose work it is */
 	struct rec_schedule_spec schedule;       /* no schedule if cron is empty; the time zone isn't resolved yet */
 	struct pipeline_texts texts;
 };

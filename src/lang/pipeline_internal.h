@@ -49,6 +49,8 @@ struct pipe {
 	struct slice tenant;
 	struct slice concurrency;        /* NAME or NAME=LIMIT */
 	struct rec_schedule_spec schedule;
+	struct slice_list outputs;       /* the outputs of the pipeline, NAME=TEXT each */
+	struct dag_node results;         /* has the outputs of jobs that these use as takes */
 };
 
 /* One key of a map. Keys are read in the order of their table, not of the text. */
@@ -159,6 +161,17 @@ enum err pipe_read_take(struct pipe *pipe, struct pipe_job *job, const struct tr
  */
 enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct tree_node *node, bool inside, struct slice *ret);
 enum err pipe_read_run(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+
+/* Read the output that a reference stands for. */
+enum err pipe_read_ref(struct pipe *pipe, const struct tree_node *node, const struct matrix_ref *ref, struct dag_take *ret);
+
+/* pipeline_text.c: texts with outputs of jobs in them; user: gets the takes by which those jobs are checked */
+bool pipe_has_outputs(const struct pipe *pipe, const struct tree_node *node);
+/* lead: stands before the text. */
+enum err pipe_read_text(struct pipe *pipe, struct dag_node *user, const struct tree_node *node, const char *what, struct slice lead,
+			struct slice *ret);
+/* Read a map of outputs, NAME: TEXT each. */
+enum err pipe_read_computed(struct pipe *pipe, struct dag_node *user, const struct tree_node *value, struct slice_list *ret);
 
 /* pipeline_form.c */
 enum err pipe_read_fields(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);

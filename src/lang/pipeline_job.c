@@ -263,7 +263,10 @@ static enum err read_on_timeout(struct pipe *pipe, struct pipe_job *job, const s
 
 static enum err read_message(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
 {
-	return pipe_text(pipe, value, "message", &job->node->command);
+	if (!pipe_has_outputs(pipe, value))
+		return pipe_text(pipe, value, "message", &job->node->command);
+	job->node->command = value->text;
+	return pipe_read_text(pipe, job->node, value, "message", (struct slice){ 0 }, &job->node->message_text);
 }
 
 static const struct pipe_key approval_keys[] = {
@@ -318,10 +321,10 @@ static const struct pipe_key job_keys[] = {
 	{ "matrix", pipe_read_matrix }, { "fan_out", pipe_read_fan_out }, { "shell", read_shell }, { "run", pipe_read_run }, { "command", read_command },
 	{ "pipeline", pipe_read_sub }, { "params", pipe_read_sub_params }, { "needs", read_needs },
 	{ "depends", read_needs }, { "depends_on", read_needs }, { "parents", read_needs }, { "when", read_when },
-	{ "retry", pipe_read_retry }, { "outputs", pipe_read_outputs }, { "loop", pipe_read_loop },
+	{ "retry", pipe_read_retry }, { "kind", read_kind }, { "outputs", pipe_read_outputs }, { "loop", pipe_read_loop },
 	{ "service", pipe_read_service },
 	{ "priority", read_priority }, { "mode", read_mode }, { "env", pipe_read_env },
-	{ "dir", read_dir }, { "always", read_always }, { "approval", read_approval }, { "kind", read_kind },
+	{ "dir", read_dir }, { "always", read_always }, { "approval", read_approval },
 	{ "crash_limit", pipe_read_crash_limit }, { "continue_on", pipe_read_continue_on }, { "log", pipe_read_log },
 	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
 	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks },

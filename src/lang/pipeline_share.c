@@ -234,7 +234,21 @@ enum err pipe_read_outputs(struct pipe *pipe, struct pipe_job *job, const struct
 {
 	struct slice_list *names = &job->node->outputs;
 	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
-	enum err err = pipe_list(pipe, value, "outputs", LIMIT_OUTPUTS_MAX, pipe_name_item, names);
+	bool computes = job->node->kind == KIND_NOOP;
+	enum err err;
+
+	if (job->node->sub_path.len > 0) {
+		pipe_fail(pipe, value, ERR_INVALID, "the outputs of a job with pipeline are those of that pipeline");
+		return error_next(pipe->reader.error, "write outputs: {NAME: \"${jobs.JOB.outputs.NAME}\"} at the top of the pipeline");
+	}
+	if (computes && value->kind == TREE_MAP)
+		return pipe_read_computed(pipe, job->node, value, &job->node->computes);
+	if (computes || value->kind == TREE_MAP) {
+		pipe_fail(pipe, value, ERR_INVALID, computes ? "a noop writes nothing, so its outputs must be a map" :
+			  "only a job with kind: noop computes outputs; this one lists the names of those that it writes");
+		return error_next(pipe->reader.error, computes ? "write outputs: {NAME: \"${jobs.JOB.outputs.NAME}\"}" : "write outputs: [NAME, ...]");
+	}
+	err = pipe_list(pipe, value, "outputs", LIMIT_OUTPUTS_MAX, pipe_name_item, names);
 
 	for (size_t i = 0; err == ERR_NONE && i < names->n; i++, item = item->next)
 		for (size_t before = 0; before < i; before++)

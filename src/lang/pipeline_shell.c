@@ -151,8 +151,7 @@ static enum err make_variable(struct pipe *pipe, struct pipe_job *job, const str
 	return err;
 }
 
-/* Read the output that a reference stands for. */
-static enum err read_ref(struct pipe *pipe, const struct tree_node *node, const struct matrix_ref *ref, struct dag_take *ret)
+enum err pipe_read_ref(struct pipe *pipe, const struct tree_node *node, const struct matrix_ref *ref, struct dag_take *ret)
 {
 	struct slice taken = matrix_taken(&pipe->words, ref);
 	const uint8_t *slash;
@@ -181,7 +180,7 @@ static enum err add_take(struct pipe *pipe, struct pipe_job *job, const struct t
 {
 	struct dag_node *own = job->node;
 	struct dag_take take = { .variable = variable };
-	enum err err = read_ref(pipe, node, ref, &take);
+	enum err err = pipe_read_ref(pipe, node, ref, &take);
 
 	if (err != ERR_NONE)
 		return err;
@@ -235,7 +234,7 @@ enum err pipe_read_taken(struct pipe *pipe, struct pipe_job *job, const struct t
 	enum err err;
 
 	matrix_next(node->text, 0, &ref);
-	err = read_ref(pipe, node, &ref, &take);
+	err = pipe_read_ref(pipe, node, &ref, &take);
 	if (err != ERR_NONE)
 		return err;
 	/* The take is only there to be checked: a job with a sub-run has no environment. */

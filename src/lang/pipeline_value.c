@@ -185,7 +185,7 @@ static enum err fault_error(struct pipe *pipe, const struct tree_node *node, con
 				"${run.%.*s} isn't known before the run exists; the job finds its run in TITAN_RUN", len, name);
 	case FAULT_OUTPUT:
 		dag_fail(&pipe->reader, spot.at, spot.len, ERR_INVALID, "the outputs of jobs can't be used here");
-		error_next(pipe->reader.error, "they can stand in run, and as the whole value of a variable in a job's env");
+		error_next(pipe->reader.error, "they can stand in run, in the message of a gate, and as the whole value of a variable in a job's env");
 		return ERR_INVALID;
 	case FAULT_ROOT:
 		dag_fail(&pipe->reader, spot.at, spot.len, ERR_UNKNOWN_NAME, "'%.*s' has no meaning here", len, name);

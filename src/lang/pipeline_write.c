@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "lang/pipeline_matrix.h"
 #include "lang/yaml_text.h"
+#include "proto/output_text.h"
 
 /* ---- values ---- */
 
@@ -99,6 +100,52 @@ static void write_take(struct writer *writer, struct slice take)
 	yaml_text(writer->out, buf_slice(&text), writer->indent + 2);
 	buf_add_byte(writer->out, '\n');
 	buf_free(&text);
+}
+
+void write_output_text(struct writer *writer, struct slice text)
+{
+	struct buf out = { 0 }, plain = { 0 };
+	struct text_part part;
+
+	do {
+		bool more = output_text_next(&text, &part);
+
+		if (more && !part.is_output) {
+			buf_add_slice(&plain, part.text);
+			continue;
+		}
+		buf_add_slice(&out, write_escape(buf_slice(&plain), writer->arena));
+		buf_clear(&plain);
+		if (!more)
+			break;
+		buf_add_str(&out, "${jobs.");
+		buf_add_slice(&out, part.ref.job);
+		buf_add_str(&out, ".outputs.");
+		buf_add_slice(&out, part.ref.output);
+		buf_add_byte(&out, '}');
+	} while (true);
+	yaml_text(writer->out, buf_slice(&out), writer->indent + 2);
+	buf_add_byte(writer->out, '\n');
+	buf_free(&out);
+	buf_free(&plain);
+}
+
+void write_outputs(struct writer *writer, struct slice_list entries)
+{
+	struct slice name, text;
+
+	if (entries.n == 0)
+		return;
+	write_map(writer, "outputs");
+	for (size_t i = 0; i < entries.n; i++) {
+		if (!computed_read(entries.at[i], &name, &text))
+			continue;
+		buf_addf(writer->out, "%*s", (int)writer->indent, "");
+		yaml_word(writer->out, name);
+		buf_add_str(writer->out, ": ");
+		write_output_text(writer, text);
+	}
+	writer->indent -= 2;
 }
 
 void write_env(struct writer *writer, struct slice_list env, struct slice_list takes)
@@ -245,6 +292,7 @@ static void write_graph(struct writer *writer)
 	write_env(writer, graph->env, (struct slice_list){ 0 });
 	write_jobs(writer, "jobs", false);
 	write_jobs(writer, "finally", true);
+	write_outputs(writer, graph->outputs);
 }
 
 void write_sub(struct writer *writer, const struct rec_job_spec *job)

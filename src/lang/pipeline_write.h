@@ -49,6 +49,10 @@ void write_template(struct writer *writer, const char *key, struct slice text);
 void write_words(struct writer *writer, const char *key, struct slice_list words);
 void write_number(struct writer *writer, const char *key, uint64_t number);
 void write_span(struct writer *writer, const char *key, uint64_t ms);
+/* Write a text with outputs of jobs, and the end of its line. */
+void write_output_text(struct writer *writer, struct slice text);
+/* Write the key outputs with a map, NAME=TEXT each; nothing without entries. */
+void write_outputs(struct writer *writer, struct slice_list entries);
 /* takes: outputs of other jobs that are values of variables, as in job_spec. */
 void write_env(struct writer *writer, struct slice_list env, struct slice_list takes);
 

@@ -115,8 +115,12 @@ static void write_gate(struct writer *writer, const struct rec_job_spec *job)
 
 	write_map(writer, "approval");
 	writer->templated = false;
-	if (job->gate_message.len > 0)
+	if (job->message_text.len > 0) {
+		write_key(writer, "message");
+		write_output_text(writer, job->message_text);
+	} else if (job->gate_message.len > 0) {
 		write_text(writer, "message", job->gate_message);
+	}
 	if (job->gate_count > 1 || (job->gate_message.len == 0 && job->gate_from.n == 0 && job->gate_timeout_ms == 0))
 		write_number(writer, "count", job->gate_count);
 	if (job->gate_from.n > 0)
@@ -183,6 +187,8 @@ static void write_work(struct writer *writer, const struct rec_job_spec *job)
 		write_text(writer, "kind", slice_str(job_kind_name(KIND_NOOP)));
 	if (job->kind == KIND_SERVICE)
 		write_service(writer, job);
+	if (job->kind == KIND_NOOP)
+		write_outputs(writer, job->computes);
 	if (job->gate_count > 0)
 		write_gate(writer, job);
 	if (job->sub_count > 0)

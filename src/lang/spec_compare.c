@@ -26,6 +26,7 @@ void spec_graph_of(const struct pipeline *pipeline, struct arena *arena, struct 
 		.jobs = arena_zalloc(arena, (size_t)pipeline->dag.job_count + 1, sizeof(*ret->jobs)), .count = pipeline->dag.job_count,
 		.name = pipeline->name, .tenant = pipeline->tenant, .concurrency = pipeline->concurrency,
 		.max_jobs = pipeline->max_jobs, .env = pipeline->dag.env,
+		.outputs = pipeline->outputs,
 		.schedule = pipeline->schedule.cron.len > 0 ? &pipeline->schedule : NULL,
 	};
 	for (uint64_t i = 0; i < ret->count; i++)
@@ -37,7 +38,8 @@ bool spec_graph_of_sub(const struct rec_job_spec *job, struct arena *arena, stru
 	struct slice bytes = job->sub_jobs, context = job->sub_context;
 	struct rec_run_context shared = { 0 };
 
-	*ret = (struct spec_graph){ .name = job->sub_name, .concurrency = job->sub_concurrency, .max_jobs = job->sub_max_jobs };
+	*ret = (struct spec_graph){ .name = job->sub_name, .concurrency = job->sub_concurrency, .max_jobs = job->sub_max_jobs,
+				     .outputs = job->computes };
 	if (job->sub_count > job->sub_jobs.len || (context.len > 0 && record_decode(REC_run_context, &context, arena, &shared, NULL) != ERR_NONE))
 		return false;
 	ret->env = shared.env;

@@ -18,6 +18,7 @@ struct spec_graph {
 	struct slice concurrency;        /* NAME or NAME=LIMIT */
 	uint64_t max_jobs;
 	struct slice_list env;           /* variables that all jobs have */
+	struct slice_list outputs;       /* of a sub-run: NAME=TEXT each, with outputs of its jobs */
 	const struct rec_schedule_spec *schedule;        /* NULL: none */
 };
 

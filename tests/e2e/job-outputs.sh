@@ -188,6 +188,85 @@ exits "the run as a pipeline" 0 titan --timeout 60s wait "$run"
 are_used "$run"
 ok "nothing in it has run" test ! -e "$test_dir/ran"
 
+# ---- outputs of sub-runs, noops, and in questions ----
+
+cat >built.yaml <<'END'
+params: {v: {required: true}}
+jobs:
+  compile: {outputs: [ver, size], run: "titan output ver=${params.v} size=3"}
+  each: {fan_out: 2, outputs: n, run: "titan output n=$i; true"}
+outputs:
+  ver: "${jobs.compile.outputs.ver}"
+  tag: 'v${jobs.compile.outputs.ver}-$\{params.v}, $5'
+  all: "${jobs.each.outputs.n}"
+END
+cat >uses.yaml <<'END'
+params: {file: {required: true}}
+jobs:
+  a: {outputs: v, run: 'titan output v --file ${params.file}'}
+  build: {needs: [a], pipeline: built.yaml, params: {v: "${jobs.a.outputs.v}"}}
+  here: {pipeline: {jobs: {b: {outputs: w, run: titan output w=inside}}, outputs: {w: "${jobs.b.outputs.w}"}}}
+  both: {kind: noop, needs: [build, here], outputs: {text: "${jobs.build.outputs.tag} ${jobs.here.outputs.w}", ver: "${jobs.build.outputs.ver}"}}
+  use: {needs: [both], run: "printf '%s|' ${jobs.both.outputs.text} ${jobs.both.outputs.ver} ${jobs.build.outputs.all}"}
+  ask: {needs: [both], approval: {message: 'deploy ${jobs.both.outputs.ver} for $5 ($\{params.x})?'}}
+END
+asks() { titan --json approvals | jq -r '.[] | select(.job == "'"$1"'") | .question'; }
+asked() { [ -n "$(asks "$1")" ]; }
+outputs_go_on() { # RUN
+	ok "the gate asks" until_true 60 asked "$1/ask"
+	is "with the output in its question" "$(asks "$1/ask")" "deploy $evil for \$5 (\${params.x})?"
+	exits "approved" 0 titan approve "$1/ask"
+	exits "the run ends well" 0 titan --timeout 60s wait "$1"
+	is "a sub-run's outputs are those of its job" "$(titan --json show "$1/build" | jq -r '.[0].outputs[1, 2]')" "tag=v$evil-\${params.v}, \$5
+all=[\"0\",\"1\"]"
+	is "and later jobs use them, also through a noop" "$(titan logs "$1/use")" "v$evil-\${params.v}, \$5 inside|$evil|[\"0\",\"1\"]|"
+}
+run=$(titan -q run -p file="$test_dir/evil" uses.yaml)
+outputs_go_on "$run"
+titan graph "$run" --yaml >again.yaml
+run=$(titan -q run again.yaml)
+outputs_go_on "$run"
+titan -q -y retry "$run/build" >/dev/null
+ok "in a new round the gate asks again" until_true 60 asked "$run/ask"
+exits "with the outputs of that round" 0 titan approve "$run/ask"
+exits "which ends well, too" 0 titan --timeout 60s wait "$run"
+ok "nothing in it has run" test ! -e "$test_dir/ran"
+
+# The last pass of a loop counts; what isn't there isn't put out.
+cat >loop.yaml <<'END'
+jobs:
+  sub:
+    loop: {until: code == 0, max: 3}
+    pipeline:
+      jobs: {b: {outputs: n, run: "titan output n=$TITAN_ITERATION; test $TITAN_ITERATION = 2"}}
+      outputs: {n: "${jobs.b.outputs.n}"}
+  skipped: {pipeline: {jobs: {b: {outputs: n, when: "false", run: titan output n=1}, c: {run: "true"}}, outputs: {n: "${jobs.b.outputs.n}"}}}
+  use: {needs: [sub], run: "echo ${jobs.sub.outputs.n}"}
+  without: {needs: [skipped], run: "echo before; echo ${jobs.skipped.outputs.n}; echo behind"}
+END
+run=$(titan -q run loop.yaml)
+titan --timeout 60s wait "$run" >/dev/null 2>&1
+is "the last pass of a loop counts" "$(titan logs "$run/use")" 2
+is "what a sub-run didn't put out is missing" "$(titan logs "$run/without" | head -n 1) $(job_state "$run" without)" 'before failed'
+
+refused() { # NAME PATTERN
+	exits "$1 is refused" 2 titan validate bad.yaml
+	like "... with its reason" "$err" "$2"
+	like "... at its place" "$err" 'bad\.yaml:[0-9]+:[0-9]+: error'
+}
+printf 'jobs:\n  a: {pipeline: built.yaml, params: {v: "1"}}\n  b: {needs: [a], run: "echo ${jobs.a.outputs.vre}"}\n' >bad.yaml
+refused "an output that the other file doesn't have" "the pipeline of job 'a' has no output 'vre'"
+printf 'jobs:\n  a: {pipeline: {jobs: {x: {run: y}}, outputs: {v: "${jobs.x.outputs.v}"}}}\n' >bad.yaml
+refused "an output of a job that declares none" "job 'x' declares no output 'v'"
+printf 'jobs:\n  a: {run: x, outputs: {v: "1"}}\n' >bad.yaml
+refused "a map in a job that runs something" 'only a job with kind: noop computes outputs'
+printf 'jobs:\n  a: {kind: noop, outputs: [v]}\n' >bad.yaml
+refused "a list in a noop" 'a noop writes nothing'
+printf 'jobs:\n  a: {pipeline: built.yaml, params: {v: "1"}, outputs: [v]}\n' >bad.yaml
+refused "a list in a job with a sub-run" 'are those of that pipeline'
+printf 'jobs:\n  a: {outputs: v, run: x}\n  ask: {approval: {message: "is it ${jobs.a.outputs.v}?"}}\n' >bad.yaml
+refused "a question about a job that the gate doesn't need" "job 'ask' doesn't need 'a'"
+
 printf 'first=1\n' >VERSION
 exits "the example runs" 0 titan --timeout 60s run -w "$e2e_dir/../../share/examples/versions.yaml" -p file="$test_dir/VERSION"
 is "and tells the version" "$(titan logs last/tell)" "version first=1, from 1 lines"

@@ -25,5 +25,7 @@ void graph_noops(struct rand_state *rand, struct sim_graph *graph)
 			continue;
 		strip(&graph->jobs[i]);
 		graph->jobs[i].kind = KIND_NOOP;
+		if (graph->jobs[i].needs.n > 0 && graph->jobs[i].needs.at[0] < graph->count)
+			job_computes(rand, graph, &graph->jobs[i], &graph->jobs[graph->jobs[i].needs.at[0]]);
 	}
 }

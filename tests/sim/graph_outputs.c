@@ -77,6 +77,17 @@ void graph_fan_outputs(struct rand_state *rand, struct sim_graph *graph)
 	graph->jobs[user].takes = (struct slice_list){ takes, graph->jobs[user].takes.n + 1 };
 }
 
+void job_computes(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, const struct rec_job_spec *from)
+{
+	char text[LIMIT_NAME_MAX_LEN + 16];
+
+	if (from->outputs.n == 0 || rand_below(rand, 2))
+		return;
+	snprintf(text, sizeof(text), "c=%s${%.*s/first}", rand_below(rand, 2) ? "" : "$$", (int)from->name.len, (const char *)from->name.data);
+	job->computes.at = arena_zalloc(&graph->arena, 1, sizeof(struct slice));
+	job->computes.at[job->computes.n++] = arena_copy(&graph->arena, slice_str(text));
+}
+
 enum sim_outputs sim_outputs_kind(uint64_t job, uint64_t epoch)
 {
 	switch ((job * 7 + epoch) % 9) {

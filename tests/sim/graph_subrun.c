@@ -45,6 +45,8 @@ void graph_subruns(struct rand_state *rand, struct sim_graph *graph)
 		job->sub_name = slice_str(graph->subs[i]->name);
 		job->sub_max_jobs = graph->subs[i]->max_jobs;
 		job->sub_context = graph->subs[i]->context;
+		job->computes.n = 0;
+		job_computes(rand, graph, job, &graph->subs[i]->jobs[0]);
 		/* Most time-outs would end the sub-run before any of its jobs has run, so lengthen half of them. */
 		if (job->timeout_ms > 0 && rand_below(rand, 2))
 			job->timeout_ms *= 10;

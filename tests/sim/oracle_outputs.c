@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+#include "base/check.h"
+#include "proto/job_output.h"
+#include "proto/output_text.h"
 #include "proto/spec.h"
 
 static void outputs_row(struct sim_world *world, const struct row *any, struct oracle_job *job, const struct outbox *outbox)
@@ -23,8 +26,8 @@ static void outputs_row(struct sim_world *world, const struct row *any, struct o
 	done = row->state == STATE_SUCCEEDED && row->outcome == OUTCOME_EXIT;
 	bad = row->state == STATE_FAILED && row->outcome == OUTCOME_BAD_OUTPUT;
 	right = sim_outputs_kind((uint64_t)row->job, (uint64_t)row->epoch) == SIM_OUTPUTS_RIGHT;
-	if (spec->gate_fields.n > 0)
-		return;                  /* oracle_people.c checks what gates put out */
+	if (spec->gate_fields.n > 0 || spec->computes.n > 0)
+		return;                  /* oracle_people.c checks what gates put out, and computed_event what is computed */
 	if (spec->outputs.n == 0 && (row->outputs.len > 0 || row->outcome == OUTCOME_BAD_OUTPUT))
 		world_fail(world, "job %u declares no outputs, and its row has some", (unsigned)row->job);
 	if (row->outputs.len > 0 && !done && !bad)
@@ -184,4 +187,59 @@ static void outputs_given(struct sim_world *world, const struct rec_assign *assi
 	arena_free(&arena);
 }
 
-const struct oracle_check oracle_outputs = { .row = outputs_row, .given = outputs_given };
+/* ---- outputs that are computed ---- */
+
+/* Write what a job has put out now, as its row says: the first output. False: nothing. */
+static bool first_now(struct sim_world *world, uint64_t serial, struct buf *out)
+{
+	const struct rec_job_spec *spec = serial ? oracle_spec(world, serial) : NULL;
+	const struct row *row = serial ? disk_get(&world->disk, TABLE_job, serial) : NULL;
+
+	if (!spec || !row || spec->outputs.n == 0 || row->job.state != STATE_SUCCEEDED || row->job.outcome != OUTCOME_EXIT ||
+	    sim_outputs_kind(serial, (uint64_t)row->job.epoch) != SIM_OUTPUTS_RIGHT)
+		return false;
+	buf_addf(out, "%llu.%llu", (unsigned long long)serial, (unsigned long long)row->job.epoch);
+	return true;
+}
+
+/* The job of whose output a noop or a sub-run computes its own. */
+static uint64_t computed_from(struct sim_world *world, const struct row_job *row, const struct rec_job_spec *spec, struct slice name)
+{
+	const struct row *child = spec->kind == KIND_NOOP ? NULL : disk_get(&world->disk, TABLE_run, (uint64_t)row->child);
+	const struct sim_graph *graph;
+	uint64_t first;
+
+	if (child)
+		return (uint64_t)child->run.first;
+	graph = oracle_graph(world, (uint64_t)row->job, &first);
+	return graph && spec->kind == KIND_NOOP ? serial_of(graph, first, name) : 0;
+}
+
+/* Check what a noop or a job with a sub-run puts out when it succeeds: what the job that it names has put out at that time. */
+static void computed_event(struct sim_world *world, const struct rec_event *event, struct oracle_job *job, const struct rec_job_spec *spec,
+			   int64_t wall_ms)
+{
+	const struct row *row = disk_get(&world->disk, TABLE_job, event->job);
+	struct slice name, text, rest;
+	struct buf wanted = { 0 };
+	struct arena arena = { 0 };
+	struct rec_job_output output = { 0 };
+	struct text_part part;
+	bool any;
+
+	(void)wall_ms;
+	if (!spec || spec->computes.n == 0 || event->to != STATE_SUCCEEDED || !row || row->job.state != STATE_SUCCEEDED ||
+	    row->job.round != job->event_round)
+		return;
+	CHECK(computed_read(spec->computes.at[0], &name, &text));
+	while (output_text_next(&text, &part) && !part.is_output)
+		buf_add_slice(&wanted, part.text);
+	any = first_now(world, computed_from(world, &row->job, spec, part.ref.job), &wanted);
+	rest = row->job.outputs;
+	if (job_output_next(&rest, &arena, &output) != any || (any && !slice_eq(output.value, buf_slice(&wanted))))
+		world_fail(world, "job %u succeeded, and doesn't put out what it computes", (unsigned)event->job);
+	buf_free(&wanted);
+	arena_free(&arena);
+}
+
+const struct oracle_check oracle_outputs = { .event = computed_event, .row = outputs_row, .given = outputs_given };

@@ -642,6 +642,8 @@ void link_forget_contexts(struct sim_worker *worker);
 
 /* graph_outputs.c: what an attempt puts out follows from its job and epoch */
 enum sim_outputs { SIM_OUTPUTS_RIGHT, SIM_OUTPUTS_MISSING, SIM_OUTPUTS_WRONG, SIM_OUTPUTS_UNDECLARED };
+/* Let a noop or a sub-run compute the output c of the first output of this job. */
+void job_computes(struct rand_state *rand, struct sim_graph *graph, struct rec_job_spec *job, const struct rec_job_spec *from);
 enum sim_outputs sim_outputs_kind(uint64_t job, uint64_t epoch);
 void sim_outputs(const struct rec_job_spec *spec, uint64_t job, uint64_t epoch, struct buf *out);
 

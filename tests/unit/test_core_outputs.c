@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Outputs of other jobs that a job finds in its environment: of one job, and of all jobs of a fan-out. */
+#include "proto/job_output.h"
+#include "proto/spec.h"
 #include "tests/unit/core_place.h"
 #include "tests/unit/core_sub.h"
 
@@ -137,6 +139,129 @@ TEST job_of_a_sub_run_finds_outputs_of_the_runs_around(void)
 	PASS();
 }
 
+/* The outputs of a job that ended, as "v=x|". */
+static const char *outputs_of(struct rig *rig, uint64_t run, const char *name)
+{
+	struct rec_job_row row = { 0 };
+	struct rec_job_output output;
+	struct buf text = { 0 };
+	const char *copy;
+	struct slice rest;
+
+	CHECK(view_job(rig->core, rig_named(rig, run, name), VIEW_FULL, &rig->arena, &row));
+	rest = row.outputs;
+	while (job_output_next(&rest, &rig->arena, &output))
+		buf_addf(&text, "%.*s=%.*s|", (int)output.name.len, (const char *)output.name.data, (int)output.value.len,
+			 (const char *)output.value.data);
+	copy = arena_strdup(&rig->arena, buf_slice(&text));
+	buf_free(&text);
+	return copy;
+}
+
+TEST noops_and_sub_runs_compute_outputs(void)
+{
+	struct rig *rig = rig_new();
+	struct graph inner = { 0 }, graph = { 0 };
+	struct rec_job_spec *job;
+	uint64_t run;
+
+	putting(rig, &inner, "i");
+	job = sub_job(&graph, "sub", "", &inner);
+	job->computes = words(rig, "w=<${i/v}$$> x=${i/none} y=plain");
+	job = graph_job(&graph, "noop", "sub");
+	job->argv.n = 0;
+	job->kind = KIND_NOOP;
+	job->computes = words(rig, "n=${sub/w}${sub/y}");
+	graph_job(&graph, "user", "noop")->takes = words(rig, "A=noop/n B=sub/x");
+	run = rig_submit(rig, &graph);
+	CHECK(run);
+	join(rig, "w", 1, "", "", "");
+	put_out(rig, "in", 2, 0);
+	ASSERT_STR_EQ("<in$>plain", variable(rig, "A="));
+	ASSERT(variable(rig, "B=") == NULL);
+	ASSERT_STR_EQ("w=<in$>|y=plain|", outputs_of(rig, run, "sub"));
+	rig_restart(rig);
+	ASSERT_STR_EQ("w=<in$>|y=plain|", outputs_of(rig, run, "sub"));
+	ASSERT_STR_EQ("n=<in$>plain|", outputs_of(rig, run, "noop"));
+	rig_free(rig);
+	PASS();
+}
+
+TEST sub_run_with_a_long_output_fails(void)
+{
+	static char longest[LIMIT_OUTPUT_VALUE_MAX];
+	struct rig *rig = rig_new();
+	struct graph inner = { 0 }, graph = { 0 };
+	struct rec_job_row row = { 0 };
+	struct rec_job_output output;
+	uint64_t run;
+
+	memset(longest, 'x', sizeof(longest));
+	putting(rig, &inner, "i");
+	sub_job(&graph, "sub", "", &inner)->computes = words(rig, "a=1 w=${i/v}-");
+	run = rig_submit(rig, &graph);
+	join(rig, "w", 1, "", "", "");
+	put_out(rig, longest, sizeof(longest), 0);
+	ASSERT(view_job(rig->core, rig_named(rig, run, "sub"), VIEW_FULL, &rig->arena, &row));
+	ASSERT_EQ(STATE_FAILED, (int)row.state);
+	ASSERT_EQ(OUTCOME_BAD_OUTPUT, (int)row.outcome);
+	ASSERT(job_output_next(&row.outputs, &rig->arena, &output));
+	ASSERT_EQ(OUTPUT_LONG, (int)output.fault);
+	ASSERT(slice_eq(output.name, slice_str("w")));
+	rig_free(rig);
+	PASS();
+}
+
+TEST question_has_outputs(void)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *gate;
+	uint64_t run;
+
+	putting(rig, &graph, "a");
+	gate = graph_job(&graph, "ok", "a");
+	gate->argv.n = 0;
+	gate->gate_count = 1;
+	gate->gate_message = slice_str("as written");
+	gate->message_text = slice_str("deploy ${a/v}${a/none} for $$5?");
+	run = rig_submit(rig, &graph);
+	join(rig, "w", 1, "", "", "");
+	put_out(rig, "1.2", 3, 0);
+	ASSERT(slice_eq(slice_str("deploy 1.2(no value) for $5?"), rig_job(rig, rig_named(rig, run, "ok")).gate_message));
+	rig_act_as(rig, "ben", 2, ACT_APPROVE, run, "ok", 0);
+	ASSERT_STR_EQ("succeeded", rig_state_named(rig, run, "ok"));
+	rig_free(rig);
+	PASS();
+}
+
+static bool computes_is_refused(const char *entries, bool noop)
+{
+	struct rig *rig = rig_new();
+	struct graph graph = { 0 };
+	struct rec_job_spec *job = graph_job(&graph, "n", "");
+	bool refused;
+
+	if (noop) {
+		job->argv.n = 0;
+		job->kind = KIND_NOOP;
+	}
+	job->computes = words(rig, entries);
+	refused = !rig_submit(rig, &graph);
+	rig_free(rig);
+	return refused;
+}
+
+TEST wrong_computed_outputs_are_refused(void)
+{
+	ASSERT_FALSE(computes_is_refused("a=${../x/y}$$ b=", true));
+	ASSERT(computes_is_refused("a=x", false));
+	ASSERT(computes_is_refused("a", true) && computes_is_refused("=x", true) && computes_is_refused("a=$", true));
+	ASSERT(computes_is_refused("a=$x", true) && computes_is_refused("a=${x}", true) && computes_is_refused("a=${x/y", true));
+	ASSERT(computes_is_refused("a=1 a=2", true));
+	PASS();
+}
+
 /* Is this output refused when the job that uses it is submitted? */
 static bool is_refused(struct slice take)
 {
@@ -173,6 +298,10 @@ int main(int argc, char **argv)
 	RUN_TEST(array_that_no_variable_can_hold_is_missing);
 	RUN_TEST(job_of_a_sub_run_finds_outputs_of_the_runs_around);
 	RUN_TEST(output_of_no_job_is_refused);
+	RUN_TEST(noops_and_sub_runs_compute_outputs);
+	RUN_TEST(sub_run_with_a_long_output_fails);
+	RUN_TEST(question_has_outputs);
+	RUN_TEST(wrong_computed_outputs_are_refused);
 	RUN_TEST(value_with_a_zero_byte_is_no_variable);
 	GREATEST_MAIN_END();
 }

@@ -102,7 +102,8 @@ static const char everything[] =
 	"  web: {run: ./web, service: {restart: on_failure, backoff: 2s..20s, stable: 30s, no_restart_exit: [0, 3], crash_loop: {n: 4, in: 2m}}}\n"
 	"  plain: {command: [./web, 'a b'], service: true}\n"
 	"  gate: {approval: {message: 'really?', count: 2, from: [anna, bert], timeout: 30m, on_timeout: approve, fields: {ver: {enum: ['1.2', 'a b', '$\\{params.x}'], optional: true}, n: {number: true, optional: true}}}, needs: [script]}\n"
-	"  none: {kind: noop, needs: {any: 2, of: [list, script, locked]}}\n"
+	"  none: {kind: noop, needs: {any: 2, of: [list, script, locked, out]}, outputs: {v: 'a $\\{params.x} $5 ${jobs.out.outputs.b-c}', w: '1'}}\n"
+	"  asks: {approval: {message: \"is it ${jobs.out.outputs.a}, for $5?\"}, needs: [out]}\n"
 	"  always: {run: 'echo x; y', always: true, needs: [gate]}\n"
 	"  at: {run: z, deadline: 2027-01-01T00:00:00Z, needs: {all: [none, gate]}}\n"
 	"  enc: {run: \"./enc ${matrix.codec} -o ${matrix.size}.out\", env: {C: \"${matrix.codec}\"}, needs: [at],\n"
@@ -117,8 +118,8 @@ static const char sub_graph[] =
 	"name: outer\nenv: {O: '1'}\njobs:\n"
 	"  first: {run: 'true'}\n"
 	"  sub:\n    needs: [first]\n    timeout: 1h\n    pipeline:\n      name: inner\n      env: {I: '2'}\n      concurrency: {max_jobs: 2, group: g}\n"
-	"      jobs:\n        a: {run: 'x y', fan_out: 3}\n        b: {pipeline: {jobs: {deep: {run: 'z; z'}}}, needs: [a]}\n"
-	"      finally:\n        c: {run: done}\n"
+	"      jobs:\n        a: {run: 'x y', fan_out: 3, outputs: n}\n        b: {pipeline: {jobs: {deep: {run: 'z; z', outputs: d}}, outputs: {e: 'x${jobs.deep.outputs.d}'}}, needs: [a]}\n"
+	"      finally:\n        c: {run: done}\n      outputs: {f: '${jobs.b.outputs.e}', g: '${jobs.a.outputs.n}'}\n"
 	"finally:\n  tidy: {run: 'rm -r x; y'}\n  tell: {run: t, needs: ['tidy:failed', first]}\n";
 
 static bool is_set(const struct spec_graph *graph, const struct setting *setting)

@@ -109,7 +109,7 @@ static enum err sub_load(struct cli *cli, const struct sub_link *link, const str
 		return err;
 	}
 	*ret = (struct dag_sub){ .name = pipeline.name, .max_jobs = pipeline.max_jobs,
-				 .concurrency = pipeline.concurrency, .dag = pipeline.dag };
+				 .concurrency = pipeline.concurrency, .outputs = pipeline.outputs, .dag = pipeline.dag };
 	return sub_size(cli, link, node, ret);
 }
 
@@ -158,6 +158,22 @@ static enum err find_files(struct cli *cli, const struct sub_link *link, struct 
 	return ERR_NONE;
 }
 
+/* Check the outputs that other jobs use of one whose pipeline was just loaded. */
+static enum err check_outputs(struct cli *cli, const struct sub_link *link, const struct dagline *dag, const struct dag_node *from)
+{
+	for (size_t i = 0; i < dag->node_count; i++)
+		for (size_t k = 0; k < dag->nodes[i]->take_count; k++) {
+			const struct dag_take *take = &dag->nodes[i]->takes[k];
+
+			if (take->found || take->up > 0 || !slice_eq(take->job, from->name) || dag_declares(from, take->output))
+				continue;
+			dag_undeclared(from, take->output, &cli->error);
+			load_explain(cli, link->text, link->path, &take->spot);
+			return cli->error.code;
+		}
+	return ERR_NONE;
+}
+
 static enum err load_all(struct cli *cli, const struct sub_link *link, struct dagline *dag)
 {
 	enum err err = ERR_NONE;
@@ -171,8 +187,9 @@ static enum err load_all(struct cli *cli, const struct sub_link *link, struct da
 		/* A graph that is written inside its job is parsed already, but its own jobs may name files. */
 		if (node->sub_count > 0)
 			err = load_all(cli, link, &node->subs[0].dag);
-		else if (node->sub_path.len > 0 && !node->sub_guessed)
-			err = node_load(cli, link, node);
+		else if (node->sub_path.len > 0 && !node->sub_guessed &&
+			 (err = node_load(cli, link, node)) == ERR_NONE)
+			err = check_outputs(cli, link, dag, node);
 	}
 	return err;
 }

@@ -14,6 +14,7 @@
 #include "proto/form.h"
 #include "proto/input.h"
 #include "proto/label.h"
+#include "proto/output_text.h"
 
 #define NOT_BEFORE_MAX_MS INT64_C(253402300799999)
 
@@ -528,6 +529,28 @@ static enum err spec_check_inputs(const struct spec_check *check)
 	return fault ? spec_refused(check, ERR_INVALID, "inputs", fault) : ERR_NONE;
 }
 
+static enum err spec_check_computes(const struct spec_check *check)
+{
+	const struct slice_list *entries = &check->spec->computes;
+	enum job_kind kind = spec_kind(check->spec);
+	struct slice name, before, text;
+
+	if (entries->n > 0 && kind != KIND_NOOP && kind != KIND_SUBRUN)
+		return spec_refused(check, ERR_INVALID, "computes", "only noops and jobs with a sub-run compute outputs");
+	if (entries->n > LIMIT_OUTPUTS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "computes", "too many");
+	for (size_t i = 0; i < entries->n; i++) {
+		if (!computed_good(entries->at[i]) || !computed_read(entries->at[i], &name, &text))
+			return spec_refused(check, ERR_INVALID, "computes", "an output must be given as NAME=TEXT, with ${JOB/OUTPUT} for an output of a job and $$ for a dollar");
+		for (size_t at = 0; at < i; at++)
+			if (computed_read(entries->at[at], &before, &text) && slice_eq(before, name))
+				return spec_refused(check, ERR_DUPLICATE, "computes", "the list names an output twice");
+	}
+	if (check->spec->message_text.len > 0 && (kind != KIND_GATE || !output_text_good(check->spec->message_text)))
+		return spec_refused(check, ERR_INVALID, "message_text", "it must be the question of a gate, with ${JOB/OUTPUT} for an output of a job and $$ for a dollar");
+	return ERR_NONE;
+}
+
 static enum err spec_check_takes(const struct spec_check *check)
 {
 	const struct slice_list *takes = &check->spec->takes;
@@ -609,6 +632,8 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_kv(&check);
 	if (err == ERR_NONE)
 		err = spec_check_outputs(&check);
+	if (err == ERR_NONE)
+		err = spec_check_computes(&check);
 	if (err == ERR_NONE)
 		err = spec_check_takes(&check);
 	if (err == ERR_NONE)

@@ -9,10 +9,18 @@
 #include "core/life/internal.h"
 #include "core/queue/queue.h"
 
-/* A no-op succeeds at once. It has no attempt, so it takes no room in the bounds of its neighbours. */
+/*
+ * A no-op succeeds at once. It has no attempt, so it takes no room in the bounds of its neighbours. It can't fail: outputs that are
+ * too long are missing.
+ */
 void noop_begin(struct core *core, struct job *job)
 {
+	enum output_fault fault;
+	struct slice outputs = outputs_compute(core, job, job->run, &fault);
+
 	job_move(core, job, EVENT_REACHED, STATE_SUCCEEDED);
+	if (fault == OUTPUT_NONE)
+		outputs_keep(job, outputs);
 	jobs_tell_children(core);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/graph/graph.h"
 #include "core/state.h"
+#include "proto/job_output.h"
 
 /* act.c */
 /* Load the run that the request is about from the rows in the request. False: an error was sent to the sender instead. */
@@ -60,6 +61,16 @@ void outputs_offer(const struct job *job, struct slice outputs);
 /* Keep the outputs, if the result has ended the job. */
 void outputs_keep(const struct job *job, struct slice outputs);
 bool outputs_row_sane(const struct job *job, const struct row_job *row);
+/*
+ * Write a text with the outputs of jobs that it names, seen from this run. missing: stands for an output that isn't there; NULL:
+ * then the result is false.
+ */
+bool outputs_expand(const struct core *core, struct run *run, struct slice text, const char *missing, struct arena *arena, struct buf *out);
+/*
+ * Compute the outputs of a noop, or of a job with a sub-run, from those of the jobs of this run. An output that uses one that isn't
+ * there isn't there either. *ret_fault becomes what is wrong with one, and then the result is the record of that.
+ */
+struct slice outputs_compute(struct core *core, const struct job *job, struct run *run, enum output_fault *ret_fault);
 void outputs_check(const struct job *job);
 
 /* job.c */

@@ -13,6 +13,7 @@
 #include "core/graph/graph.h"
 #include "core/life/internal.h"
 #include "proto/job_output.h"
+#include "proto/output_text.h"
 
 static struct slice sent_outputs(const struct core_input *input, const struct rec_done *done)
 {
@@ -97,7 +98,7 @@ struct slice outputs_judge(struct core *core, const struct job *job, const struc
 /* Can a job that ended like this have outputs, or a wrong one? */
 static bool may_have(const struct job *job, int64_t state, int64_t outcome)
 {
-	if (job->kind == KIND_GATE)
+	if (job->kind == KIND_GATE || job->kind == KIND_NOOP)
 		return state == STATE_SUCCEEDED;
 	return (state == STATE_SUCCEEDED && outcome == OUTCOME_EXIT) || (state == STATE_FAILED && outcome == OUTCOME_BAD_OUTPUT);
 }
@@ -154,7 +155,7 @@ static bool add_value(const struct job *from, struct slice output, struct arena 
 }
 
 /* Add the values of all jobs of a fan-out, in their order, as a JSON array; null stands for a job without one. */
-static bool add_values(struct core *core, struct run *run, struct slice fan_out, struct slice output, struct arena *arena, struct buf *text)
+static bool add_values(const struct core *core, struct run *run, struct slice fan_out, struct slice output, struct arena *arena, struct buf *text)
 {
 	char name[LIMIT_NAME_MAX_LEN + 16];
 	bool first = true;
@@ -192,6 +193,83 @@ static struct run *run_around(const struct core *core, struct run *run, unsigned
 		run = job ? job->run : NULL;
 	}
 	return run;
+}
+
+/* ---- texts with outputs in them ---- */
+
+/* Add what an output is; false: there is none. */
+static bool add_ref(const struct core *core, struct run *run, const struct output_ref *ref, struct arena *arena, struct buf *text)
+{
+	struct run *around = run_around(core, run, ref->up);
+	const struct job *from = around ? run_job_named(core, around, ref->job) : NULL;
+	struct slice value;
+
+	if (!from)
+		return around && add_values(core, around, ref->job, ref->output, arena, text);
+	if (!find_value(from, ref->output, arena, &value))
+		return false;
+	buf_add_slice(text, value);
+	return true;
+}
+
+bool outputs_expand(const struct core *core, struct run *run, struct slice text, const char *missing, struct arena *arena, struct buf *out)
+{
+	struct text_part part;
+	bool whole = true;
+
+	while (output_text_next(&text, &part)) {
+		struct buf value = { 0 };
+
+		if (!part.is_output)
+			buf_add_slice(out, part.text);
+		else if (add_ref(core, run, &part.ref, arena, &value))
+			buf_add_slice(out, buf_slice(&value));
+		else if (missing)
+			buf_add_str(out, missing);
+		else
+			whole = false;
+		buf_free(&value);
+	}
+	return whole;
+}
+
+struct slice outputs_compute(struct core *core, const struct job *job, struct run *run, enum output_fault *ret_fault)
+{
+	struct arena *arena = &core->outbox->arena;
+	struct slice encoded = job_spec_bytes(job), kept;
+	struct buf bytes = { 0 }, value = { 0 };
+	struct rec_job_spec spec;
+
+	*ret_fault = OUTPUT_NONE;
+	if (!(job->flags & JOB_OUTPUTS))
+		return slice_make(NULL, 0);
+	CHECK(record_decode(REC_job_spec, &encoded, arena, &spec, NULL) == ERR_NONE);
+	for (size_t i = 0; i < spec.computes.n && *ret_fault == OUTPUT_NONE; i++) {
+		struct rec_job_output output = { 0 };
+		struct slice text;
+
+		computed_read(spec.computes.at[i], &output.name, &text);
+		buf_clear(&value);
+		if (!outputs_expand(core, run, text, NULL, arena, &value))
+			continue;
+		output.value = buf_slice(&value);
+		if (value.len > LIMIT_OUTPUT_VALUE_MAX)
+			*ret_fault = OUTPUT_LONG;
+		else if (bytes.len + value.len > LIMIT_OUTPUT_JOB_MAX)
+			*ret_fault = OUTPUT_JOB_FULL;
+		else if (job->run->output_bytes + bytes.len + value.len > LIMIT_OUTPUT_RUN_MAX)
+			*ret_fault = OUTPUT_RUN_FULL;
+		if (*ret_fault != OUTPUT_NONE) {
+			buf_clear(&bytes);
+			output.value = slice_make(NULL, 0);
+			output.fault = *ret_fault;
+		}
+		record_encode(&bytes, REC_job_output, &output);
+	}
+	kept = arena_copy(arena, buf_slice(&bytes));
+	buf_free(&bytes);
+	buf_free(&value);
+	return PLANTED(outputs_not_computed) ? slice_make(NULL, 0) : kept;
 }
 
 void outputs_add(struct core *core, const struct job *job, const struct rec_job_spec *spec, struct arena *arena, struct slice_list *env)

@@ -77,8 +77,10 @@ void subrun_begin(struct core *core, struct job *job)
 /* --- ending --- */
 
 /* End the job with an exit code for its sub-run: 0 succeeded, 1 failed, SUBRUN_CANCELLED cancelled. */
-static void end(struct core *core, struct job *job, const struct run *child)
+static void end(struct core *core, struct job *job, struct run *child)
 {
+	enum output_fault fault;
+	struct slice outputs = outputs_compute(core, job, child, &fault);
 	enum run_state state = run_state_of(child->counts, child->forgiven);
 	struct rec_done done = {
 		.outcome = OUTCOME_EXIT, .started_ms = job->started_ms,
@@ -86,7 +88,11 @@ static void end(struct core *core, struct job *job, const struct run *child)
 			!PLANTED(subrun_always_ends_well),
 	};
 
+	if (fault != OUTPUT_NONE && done.code == 0)
+		done.outcome = OUTCOME_BAD_OUTPUT;
 	attempt_finish(core, job, &done);
+	if (fault == OUTPUT_NONE || done.outcome == OUTCOME_BAD_OUTPUT)
+		outputs_keep(job, outputs);
 	jobs_tell_children(core);
 }
 
@@ -101,7 +107,7 @@ void subruns_end(struct core *core)
 	do {
 		any = false;
 		for (size_t i = 0; core->subruns > 0 && i < core->touched_run_count; i++) {
-			const struct run *run = core->touched_runs[i];
+			struct run *run = core->touched_runs[i];
 			struct job *job;
 
 			/* Go on upwards: the end of this sub-run may also end the run around it. */

@@ -7,6 +7,7 @@
 #include "core/people/people.h"
 
 #include "core/graph/graph.h"
+#include "core/life/life.h"
 
 static void add_spec(struct sha256 *hash, const struct job *job)
 {
@@ -47,6 +48,31 @@ static void add_parents(struct sha256 *hash, const struct job *gate)
 	arena_free(&arena);
 }
 
+/* Add the question as people read it, if outputs of jobs are in it. */
+static void add_question(struct sha256 *hash, const struct core *core, const struct job *gate)
+{
+	struct buf text = { 0 };
+
+	if (gate_question(core, gate, &text))
+		sha256_add(hash, buf_slice(&text));
+	buf_free(&text);
+}
+
+bool gate_question(const struct core *core, const struct job *gate, struct buf *out)
+{
+	struct slice bytes = job_spec_bytes(gate);
+	struct arena arena = { 0 };
+	struct rec_job_spec spec;
+	bool has;
+
+	CHECK(record_decode(REC_job_spec, &bytes, &arena, &spec, NULL) == ERR_NONE);
+	has = spec.message_text.len > 0;
+	if (has)
+		outputs_expand(core, gate->run, spec.message_text, "(no value)", &arena, out);
+	arena_free(&arena);
+	return has;
+}
+
 /*
  * Return the gate's digest, computed if it isn't known. Within a round it changes only by added jobs and by parents
  * that end while the gate waits.
@@ -66,6 +92,7 @@ const uint8_t *gate_digest(const struct core *core, const struct job *job)
 	sha256_add_u64(&hash, job->round);
 	add_spec(&hash, job);
 	add_parents(&hash, job);
+	add_question(&hash, core, job);
 	while (child_next(&walk, &edge)) {
 		sha256_add_u64(&hash, edge & ((1U << TRIGGER_BITS) - 1));
 		add_spec(&hash, run_job(job->run, edge >> TRIGGER_BITS));

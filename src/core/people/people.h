@@ -9,6 +9,8 @@ struct target;
 
 /* digest.c: hash of what people are shown of a waiting gate */
 const uint8_t *gate_digest(const struct core *core, const struct job *job);
+/* Write the question with the outputs of jobs that are in it; false: there are none. */
+bool gate_question(const struct core *core, const struct job *gate, struct buf *out);
 /* What is shown changed: forget the digest; votes on the old one don't count. */
 void gate_changed(struct core *core, struct job *job);
 

@@ -217,6 +217,16 @@ static void view_gate(const struct core *core, const struct job *job, enum view_
 	}
 }
 
+/* Set the question as people read it, if outputs of jobs are in it. */
+static void view_question(const struct core *core, const struct job *job, struct arena *arena, struct rec_job_row *row)
+{
+	struct buf text = { 0 };
+
+	if (gate_question(core, job, &text))
+		row->gate_message = arena_copy(arena, beginning(buf_slice(&text), LIMIT_REASON_MAX));
+	buf_free(&text);
+}
+
 bool view_job(const struct core *core, uint64_t serial, enum view_detail detail, struct arena *arena,
 	      struct rec_job_row *ret_row)
 {
@@ -263,6 +273,8 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 	}
 	view_due(core, job, &spec, ret_row);
 	view_spec(&spec, detail, arena, ret_row);
+	if (spec.message_text.len > 0)
+		view_question(core, job, arena, ret_row);
 	ret_row->priority = job->priority + 1U;
 	return true;
 }
