@@ -32,13 +32,6 @@ bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_S
 	return true;
 }
 
-void gate_votes_free(struct gate *gate)
-{
-	for (size_t i = 0; i < gate->vote_count; i++)
-		blob_release(gate->votes[i].given);
-	mem_free(gate->votes);
-}
-
 uint64_t gate_have(const struct core *core, const struct job *job)
 {
 	const struct gate *gate = gate_find(core, job_serial(job));

@@ -131,6 +131,13 @@ static void pages_join(struct core *core, size_t place)
 	page_drop(core, place + 1);
 }
 
+static void votes_free(struct gate *gate)
+{
+	for (size_t i = 0; i < gate->vote_count; i++)
+		blob_release(gate->votes[i].given);
+	mem_free(gate->votes);
+}
+
 void gate_remove(struct core *core, const struct job *job)
 {
 	size_t place, at;
@@ -140,7 +147,7 @@ void gate_remove(struct core *core, const struct job *job)
 	place = page_place(core, job_serial(job));
 	page = core->gate_pages[place];
 	at = place_in(page, job_serial(job));
-	gate_votes_free(&page->at[at]);
+	votes_free(&page->at[at]);
 	page->count--;
 	core->gate_count--;
 	memmove(&page->at[at], &page->at[at + 1], (page->count - at) * sizeof(*page->at));
@@ -172,7 +179,7 @@ void gates_free(struct core *core)
 {
 	for (size_t place = 0; place < core->gate_page_count; place++) {
 		for (size_t i = 0; i < core->gate_pages[place]->count; i++)
-			gate_votes_free(&core->gate_pages[place]->at[i]);
+			votes_free(&core->gate_pages[place]->at[i]);
 		mem_free(core->gate_pages[place]);
 	}
 	mem_free(core->gate_pages);

@@ -17,7 +17,6 @@ void gate_changed(struct core *core, struct job *job);
 /* gate.c */
 /* Record an approval with the values of the gate's fields; false: the person had given this vote already. */
 bool gate_vote(struct gate *gate, uint64_t person, const uint8_t digest[SHA256_SIZE], struct slice given);
-void gate_votes_free(struct gate *gate);
 uint64_t gate_have(const struct core *core, const struct job *job); /* number of votes on the gate's present digest */
 void gate_enter(struct core *core, struct job *job);
 void gate_timer_arm(struct core *core, struct job *job, int64_t due_ms);
