@@ -5,6 +5,7 @@ man_pages = \
 	man/titan-analyze.1 \
 	man/titan-approvals.1 \
 	man/titan-approve.1 \
+	man/titan-artifact.1 \
 	man/titan-asset.1 \
 	man/titan-audit.1 \
 	man/titan-backup.1 \

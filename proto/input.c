@@ -35,6 +35,11 @@ bool inputs_collide(struct slice one, struct slice other)
 	return memcmp(shorter.data, longer.data, shorter.len) == 0 && (longer.len == shorter.len || longer.data[shorter.len] == '/');
 }
 
+bool input_is_all(const struct rec_input *input)
+{
+	return input->kind == ASSET_DIR && slice_eq(input->path, slice_str("."));
+}
+
 const char *inputs_fault(struct slice inputs, struct slice *ret_path)
 {
 	struct slice paths[LIMIT_INPUTS_MAX];
@@ -50,6 +55,9 @@ const char *inputs_fault(struct slice inputs, struct slice *ret_path)
 			break;
 		}
 		*ret_path = input.path;
+		/* What is in it is only known when it is put in place. */
+		if (input_is_all(&input))
+			continue;
 		if (count == LIMIT_INPUTS_MAX)
 			fault = "the job has too many files";
 		else if (!input_path_fits(input.path))

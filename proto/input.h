@@ -10,6 +10,8 @@
 
 /* Is this a name that an input may have: relative, without . and .. and empty parts, and none of titan's own? */
 bool input_path_fits(struct slice path);
+/* Do the files of this directory stand beside all others, under the names that they have in it? */
+bool input_is_all(const struct rec_input *input);
 /* Take the next record off *rest. False: there is none, or the bytes aren't an input. */
 bool input_next(struct slice *rest, struct arena *arena, struct rec_input *ret);
 /* What is wrong with these inputs of a job; NULL: nothing. *ret_path gets the name of the wrong one, which is in inputs. */

@@ -84,7 +84,8 @@ enum verdict {
 	X(BAD_OUTPUT, "bad_output", "it exited with 0, and an output is wrong; the code is the line of TITAN_OUTPUT, or 0") \
 	X(NO_DIR, "no_dir", "it couldn't be started in the job's working directory; the code is an errno") \
 	X(ELSEWHERE, "elsewhere", "the worker doesn't share the submitter's directory; the code is an errno") \
-	X(STAGE_FAILED, "stage_failed", "the worker couldn't put its files in place; the code is an errno")
+	X(STAGE_FAILED, "stage_failed", "the worker couldn't put its files in place; the code is an errno") \
+	X(BAD_ARTIFACTS, "bad_artifacts", "it exited with 0, and its artifacts couldn't be kept")
 
 enum outcome {
 #define X(NAME, name, text) OUTCOME_##NAME,

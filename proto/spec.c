@@ -2,6 +2,7 @@
 /* spec.def and kinds.def as tables, and functions that work on any setting without knowing its name. */
 #include "proto/spec.h"
 
+#include "proto/input.h"
 #include "proto/limits.h"
 #include "proto/output_text.h"
 
@@ -217,6 +218,17 @@ void setting_print(const struct setting *setting, const struct rec_job_settings 
 		buf_add_str(out, clock_write_span(setting_number(setting, settings), text));
 	else
 		buf_add_str(out, clock_format_utc(setting_number(setting, settings), text));
+}
+
+bool in_read(struct slice text, struct slice *ret_job, struct slice *ret_dir)
+{
+	const uint8_t *equals = text.len > 0 ? memchr(text.data, '=', text.len) : NULL;
+
+	if (!equals)
+		return false;
+	*ret_job = slice_make(text.data, (size_t)(equals - text.data));
+	*ret_dir = slice_make(equals + 1, text.len - ret_job->len - 1);
+	return text_is_job_name(*ret_job) && (ret_dir->len == 0 || input_path_fits(*ret_dir));
 }
 
 bool take_read(struct slice text, struct slice *ret_variable, unsigned *ret_up, struct slice *ret_job, struct slice *ret_output)

@@ -95,6 +95,9 @@ void setting_print(const struct setting *setting, const struct rec_job_settings 
 /* Read VARIABLE=[../]JOB/OUTPUT; *ret_up: the job is in the run that is so many levels around. */
 bool take_read(struct slice text, struct slice *ret_variable, unsigned *ret_up, struct slice *ret_job, struct slice *ret_output);
 
+/* Read JOB=DIR, as in artifacts_in; DIR may be empty. */
+bool in_read(struct slice text, struct slice *ret_job, struct slice *ret_dir);
+
 /* Is this def:PREFIX or cluster:PREFIX, as in kv_read and kv_write? */
 bool values_grant_good(struct slice text);
 

@@ -18,6 +18,7 @@ example_files = \
 	share/examples/client.py \
 	share/examples/encode.yaml \
 	share/examples/nightly-backup.yaml \
+	share/examples/parts.yaml \
 	share/examples/platform.yaml \
 	share/examples/platforms.yaml \
 	share/examples/release.yaml \
@@ -27,6 +28,7 @@ schema_files = \
 	share/schema/analyze.json \
 	share/schema/approvals.json \
 	share/schema/approve.json \
+	share/schema/artifact.json \
 	share/schema/asset.json \
 	share/schema/audit.json \
 	share/schema/backup.json \
@@ -154,6 +156,7 @@ decision_files = \
 	share/doc/decisions/0071-a-hash-gives-no-access.md \
 	share/doc/decisions/0072-values-of-ended-runs-stay-in-memory.md \
 	share/doc/decisions/0073-files-are-staged-by-the-link.md \
+	share/doc/decisions/0074-a-job-keeps-its-files-itself.md \
 	share/doc/decisions/0075-one-expression-language.md \
 	share/doc/decisions/0076-templates-lie-under-the-keys-of-their-jobs.md \
 	share/doc/decisions/0077-all-approvals-of-a-gate-give-the-same-values.md \

@@ -55,6 +55,9 @@ static void how_it_ended(const struct tui_job *job, char *out, size_t size)
 	case OUTCOME_BAD_OUTPUT:
 		snprintf(out, size, "bad output  ");
 		break;
+	case OUTCOME_BAD_ARTIFACTS:
+		snprintf(out, size, "bad artifacts  ");
+		break;
 	case OUTCOME_NONE:
 	case OUTCOME_RECALLED:
 	case OUTCOME_STOPPED:

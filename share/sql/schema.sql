@@ -1,6 +1,6 @@
 -- The tables of titan's store, made from src/core/rows/rows.def: change them there.
 PRAGMA application_id = 1953068142;
-PRAGMA user_version = 19;
+PRAGMA user_version = 20;
 
 -- counters: generation, boot, next_run, next_job, next_worker, turn; the steady clock
 CREATE TABLE meta (
@@ -141,7 +141,8 @@ CREATE TABLE job (
 	interrupted INTEGER NOT NULL, -- attempts in this round that ended because their worker ended or its lease ran out; at most 63
 	kind INTEGER NOT NULL, -- kind of the job by proto/kinds.def; 0: an older version of titan wrote the row
 	ending_ms INTEGER NOT NULL, -- steady-clock time by which the job must end after its run was told to end; 1: this time hasn't begun
-	outputs BLOB NOT NULL -- job_output records of the attempt that ended the job: its outputs, or what is wrong with one; empty: none
+	outputs BLOB NOT NULL, -- job_output records of the attempt that ended the job: its outputs, or what is wrong with one; empty: none
+	artifacts BLOB NOT NULL -- job_artifacts record of the latest attempt that named files which it leaves, or why it left none; empty: none
 ) STRICT;
 
 -- votes on gates (the last vote of each person in a round) and settlements of unknown jobs
@@ -373,3 +374,4 @@ CREATE TABLE asset (
 
 -- what a start reads
 CREATE INDEX run_live ON run (run) WHERE ended_ms = 0;
+CREATE INDEX job_artifacts ON job (job) WHERE length(artifacts) > 0;

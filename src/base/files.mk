@@ -14,6 +14,8 @@ base_sources = \
 	src/base/clock.h \
 	src/base/cron.c \
 	src/base/cron.h \
+	src/base/glob.c \
+	src/base/glob.h \
 	src/base/histogram.c \
 	src/base/histogram.h \
 	src/base/host.c \

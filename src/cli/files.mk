@@ -39,6 +39,7 @@ cli_sources = \
 	src/cli/commands/cmd_act.c \
 	src/cli/commands/cmd_analyze.c \
 	src/cli/commands/cmd_approvals.c \
+	src/cli/commands/cmd_artifact.c \
 	src/cli/commands/cmd_asset.c \
 	src/cli/commands/cmd_audit.c \
 	src/cli/commands/cmd_cancel.c \
@@ -79,6 +80,8 @@ cli_sources = \
 	src/cli/commands/cmd_undo.c \
 	src/cli/commands/cmd_up.c \
 	src/cli/commands/cmd_wait.c \
+	src/cli/commands/collect.c \
+	src/cli/commands/collect.h \
 	src/cli/commands/command.h \
 	src/cli/commands/decisions.c \
 	src/cli/commands/decisions.h \

@@ -210,6 +210,9 @@ void core_step(struct core *core, const struct core_input *input)
 	case INPUT_PROGRESS:
 		progress_step(core, input);
 		return;
+	case INPUT_ARTIFACTS:
+		artifacts_step(core, input);
+		return;
 	case INPUT_WORKER_HELLO:
 		worker_hello(core, input);
 		return;

@@ -55,6 +55,7 @@ enum input_kind {
 	INPUT_SHUTDOWN,
 	INPUT_VALUES,                    /* read or change values */
 	INPUT_PROGRESS,                  /* a job reports its progress; nothing is stored, and no act is recorded */
+	INPUT_ARTIFACTS,                 /* a job names the files that it leaves; no act is recorded */
 	INPUT_WORKER_HELLO,
 	INPUT_WORKER_GONE,               /* the worker's connection closed */
 	INPUT_HEARTBEAT,
@@ -176,6 +177,13 @@ struct input_progress {
 	struct slice text;
 };
 
+struct input_artifacts {
+	struct caller caller;            /* the attempt that leaves the files */
+	struct slice hash;               /* of their manifest, which the master has with all contents; empty: there are none */
+	uint64_t size, files, manifest_size;
+	struct slice fault;              /* why there are none */
+};
+
 struct input_values {
 	struct msg_values msg;
 	struct slice own_only;           /* owner to whom the run must belong whose values are changed; empty: any owner */
@@ -217,6 +225,7 @@ struct core_input {
 		struct input_shutdown shutdown;
 		struct input_values values;
 		struct input_progress progress;
+		struct input_artifacts artifacts;
 		struct input_hello hello;
 		struct msg_heartbeat heartbeat;
 		struct { const struct rec_started *at; size_t n; } started;

@@ -33,6 +33,7 @@ core_sources = \
 	src/core/invariants.c \
 	src/core/invariants.h \
 	src/core/life/act.c \
+	src/core/life/artifacts.c \
 	src/core/life/attempt.c \
 	src/core/life/begin.c \
 	src/core/life/cancel.c \

@@ -40,6 +40,8 @@ static void hash_job(uint64_t *hash, const struct job *job)
 	mix(hash, (uint64_t)job_ending_ms(job));
 	if (job_outputs(job).len > 0)
 		mix(hash, hash_bytes(job_outputs(job).data, job_outputs(job).len, 9));
+	if (job_artifacts(job).len > 0)
+		mix(hash, hash_bytes(job_artifacts(job).data, job_artifacts(job).len, 10));
 	mix(hash, job->state == STATE_WAITING ? job->pending : 0);
 	mix(hash, job->priority);
 	mix(hash, job->flags & (JOB_ON_HOLD | JOB_LOOSE | JOB_PASSED | JOB_FORGIVEN | JOB_DEAD | JOB_LATE |
@@ -199,6 +201,7 @@ static void check_job(const struct core *core, const struct job *job, struct sta
 	ending_check(job);
 	outputs_check(job);
 	service_check(job);
+	artifacts_check(job);
 	CHECK((job->state != STATE_APPROVAL && job->state != STATE_UNKNOWN) || gate_find(core, job_serial(job)));
 	CHECK(!(job->flags & JOB_PUSHED) == !map_get(&core->pushbacks, job_serial(job)));
 	CHECK(!(job->flags & JOB_PASSED) || job->flags & JOB_STAGED);

@@ -42,8 +42,8 @@ enum job_flag {
 	JOB_LATE = 1073741824,           /* the job's deadline had passed before this round began and is ignored */
 	JOB_ALWAYS = 1 << 26,            /* the job also runs when its run was told to end (ending.c) */
 	JOB_ENDING = 1 << 27,            /* the job's time to end has a valid timer */
-	JOB_TAKES = 1 << 29,             /* the job finds outputs of other jobs in its environment */
-	JOB_OUTPUTS = 1 << 28,           /* the job declares outputs (outputs.c) */
+	JOB_TAKES = 1 << 29,             /* the job finds outputs of other jobs in its environment, or their files */
+	JOB_OUTPUTS = 1 << 28,           /* the job declares outputs or artifacts (outputs.c, artifacts.c) */
 	JOB_CRASH_LOOP = 1 << 24,        /* a service that ended too often lately (service.c) */
 	JOB_UNRESERVED = 1 << 23,            /* the job has an attempt, but not yet its resources */
 };
@@ -116,6 +116,7 @@ struct extra {                           /* fields that only some kinds of jobs 
 	struct blob *outputs;            /* job_output records of the attempt that ended the job; NULL: none */
 	int64_t *ends;                   /* a ring: when a service last ended (steady clock); NULL: it never did */
 	uint64_t end_count;              /* number of ends that were put into the ring */
+	struct blob *artifacts;          /* job_artifacts record of the latest attempt that named some; NULL: none */
 };
 
 struct run {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "goods/manifest.h"
+#include "proto/message.h"
 
 /* What a file was like when it was read; if it is different later, the file has changed. */
 struct folder_mark {
@@ -28,6 +29,13 @@ struct folder {
  * user wrote it, for errors. The texts are in the arena.
  */
 enum err folder_read(int dir_fd, const char *name, struct arena *arena, struct folder *ret, struct error *error);
+/*
+ * Read only what the patterns (base/glob.h) choose. Each is written after a sign: + for files that must be there, ? for files that may lack,
+ * - for files that are left out. The last pattern that matches a path decides. ERR_NOT_FOUND: a pattern with + chose nothing; the error
+ * names it. Files of titan itself, .titan-*, are never chosen. Directories that aren't needed aren't read.
+ */
+enum err folder_read_chosen(int dir_fd, const char *name, struct slice_list patterns, struct arena *arena, struct folder *ret,
+			    struct error *error);
 void folder_free(struct folder *folder);
 
 /* Open a file of a directory without following links. -errno if that fails. */

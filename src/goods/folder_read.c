@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads a directory into a manifest. Every name is opened below its directory's descriptor and no link is followed. */
+/*
+ * Reads a directory, or what patterns choose of it, into a manifest. Every name is opened below its directory's descriptor and no link
+ * is followed.
+ */
 #include "goods/folder.h"
 
 #include <dirent.h>
@@ -11,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/glob.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "proto/limits.h"
@@ -24,6 +28,8 @@ struct walk {
 	size_t cap;
 	const char *name;
 	struct error *error;
+	struct slice_list patterns;      /* n 0: all is wanted */
+	bool *used;                      /* for each pattern: it chose something */
 };
 
 /* ---- files ---- */
@@ -171,16 +177,73 @@ static enum err add_file(struct walk *walk, int dir_fd, const char *name, struct
 	return walk->error->code;
 }
 
+/* ---- patterns ---- */
+
+static struct slice pattern_of(const struct walk *walk, size_t at)
+{
+	return slice_make(walk->patterns.at[at].data + 1, walk->patterns.at[at].len - 1);
+}
+
+static bool takes_out(const struct walk *walk, size_t at)
+{
+	return walk->patterns.at[at].data[0] == '-';
+}
+
+/* Is the path wanted? */
+static bool is_chosen(const struct walk *walk, struct slice path)
+{
+	for (size_t at = walk->patterns.n; at > 0; at--)
+		if (glob_matches(pattern_of(walk, at - 1), path))
+			return !takes_out(walk, at - 1);
+	return walk->patterns.n == 0;
+}
+
+/* Note which patterns choose this path, which is in the manifest now. */
+static void note_chosen(const struct walk *walk, struct slice path)
+{
+	for (size_t at = 0; at < walk->patterns.n; at++)
+		if (!walk->used[at] && !takes_out(walk, at) && glob_matches(pattern_of(walk, at), path))
+			walk->used[at] = true;
+}
+
+/* Can something in this directory be wanted? */
+static bool is_reached(const struct walk *walk, struct slice path)
+{
+	for (size_t at = 0; at < walk->patterns.n; at++)
+		if (!takes_out(walk, at) && glob_reaches(pattern_of(walk, at), path))
+			return true;
+	return walk->patterns.n == 0;
+}
+
+static bool is_of_titan(const struct walk *walk, const char *name, unsigned depth)
+{
+	return walk->patterns.n > 0 && depth == 0 && strncmp(name, ".titan-", 7) == 0;
+}
+
+/* ---- walking ---- */
+
 static enum err walk_dir(struct walk *walk, int fd, struct slice path, unsigned depth);
 
 static enum err add_dir(struct walk *walk, int dir_fd, const char *name, struct slice path, unsigned depth)
 {
-	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	size_t before = walk->folder->manifest.count;
+	enum err err;
+	int fd;
 
+	if (!is_reached(walk, path))
+		return ERR_NONE;
+	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return refuse(walk, ERR_SYSTEM, errno, path, "the directory can't be read");
 	add(walk, ENTRY_DIR, path);
-	return walk_dir(walk, fd, path, depth + 1);
+	err = walk_dir(walk, fd, path, depth + 1);
+	if (err != ERR_NONE || walk->folder->manifest.count > before + 1)
+		return err;
+	if (is_chosen(walk, path))
+		note_chosen(walk, path);
+	else
+		walk->folder->manifest.count = before;
+	return ERR_NONE;
 }
 
 static enum err add_name(struct walk *walk, int dir_fd, const char *name, struct slice parent, unsigned depth)
@@ -196,6 +259,8 @@ static enum err add_name(struct walk *walk, int dir_fd, const char *name, struct
 	buf_add_str(&joined, name);
 	path = arena_copy(walk->arena, buf_slice(&joined));
 	buf_free(&joined);
+	if (is_of_titan(walk, name, depth))
+		return ERR_NONE;
 	if (path.len > LIMIT_MANIFEST_PATH)
 		return refuse(walk, ERR_TOO_LARGE, 0, path, "the path is too long");
 	if (walk->folder->manifest.count == LIMIT_MANIFEST_ENTRIES)
@@ -204,6 +269,9 @@ static enum err add_name(struct walk *walk, int dir_fd, const char *name, struct
 		return refuse(walk, ERR_SYSTEM, errno, path, "can't be read");
 	if (S_ISDIR(found.st_mode))
 		return add_dir(walk, dir_fd, name, path, depth);
+	if (!is_chosen(walk, path))
+		return ERR_NONE;
+	note_chosen(walk, path);
 	if (S_ISLNK(found.st_mode))
 		return add_link(walk, dir_fd, name, path);
 	if (S_ISREG(found.st_mode))
@@ -233,16 +301,42 @@ static enum err walk_dir(struct walk *walk, int fd, struct slice path, unsigned 
 	return err;
 }
 
+static enum err read_from(struct walk *walk, int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	*walk->folder = (struct folder){ 0 };
+	error_clear(walk->error);
+	if (fd < 0)
+		return refuse(walk, ERR_SYSTEM, errno, (struct slice){ 0 }, "the directory can't be read");
+	return walk_dir(walk, fd, (struct slice){ 0 }, 0);
+}
+
 enum err folder_read(int dir_fd, const char *name, struct arena *arena, struct folder *ret, struct error *error)
 {
 	struct walk walk = { .arena = arena, .folder = ret, .name = name, .error = error };
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	*ret = (struct folder){ 0 };
-	error_clear(error);
-	if (fd < 0)
-		return refuse(&walk, ERR_SYSTEM, errno, (struct slice){ 0 }, "the directory can't be read");
-	return walk_dir(&walk, fd, (struct slice){ 0 }, 0);
+	return read_from(&walk, dir_fd);
+}
+
+enum err folder_read_chosen(int dir_fd, const char *name, struct slice_list patterns, struct arena *arena, struct folder *ret,
+			    struct error *error)
+{
+	struct walk walk = { .arena = arena, .folder = ret, .name = name, .error = error, .patterns = patterns };
+	enum err err;
+
+	walk.used = arena_zalloc(arena, patterns.n + 1, sizeof(*walk.used));
+	err = read_from(&walk, dir_fd);
+	for (size_t at = 0; err == ERR_NONE && at < patterns.n; at++) {
+		struct buf shown = { 0 };
+
+		if (patterns.at[at].data[0] != '+' || walk.used[at])
+			continue;
+		text_escape(&shown, pattern_of(&walk, at), TEXT_KEEP_NONE);
+		err = error_set(error, ERR_NOT_FOUND, "no file matches '%.300s'", buf_cstr(&shown));
+		buf_free(&shown);
+	}
+	return err;
 }
 
 void folder_free(struct folder *folder)

@@ -55,6 +55,12 @@ bool dag_file_is_path(struct slice src);
 
 enum dag_jitter { JITTER_UNSAID, JITTER_ON, JITTER_OFF };
 
+struct dag_in {                          /* the files of another job that a job finds in its directory */
+	struct slice job;
+	struct slice dir;                /* in this directory of its own; empty: as the other job left them */
+	struct dag_spot spot;
+};
+
 struct dag_take {                        /* an output of another job that a job uses */
 	struct slice variable, job, output;      /* variable: empty if it stands in a text, or is used inside a sub-run */
 	unsigned up;                     /* the other job is in the run that is so many levels around this one */
@@ -116,6 +122,9 @@ struct dag_node {                        /* a name in the graph: one job, or all
 	struct slice_list kv_read, kv_write;     /* values that the job may read, and change: def:PREFIX or cluster:PREFIX */
 	struct slice_list outputs;       /* names of the values that the job puts out */
 	struct slice_list computes;      /* of a noop: NAME=TEXT each, with outputs as in message_text */
+	struct slice_list artifacts;     /* patterns of the files that the job leaves, with signs as in job_spec */
+	struct dag_in *ins;
+	size_t in_count;
 	struct dag_take *takes;
 	size_t take_count;
 	struct dag_file *files;

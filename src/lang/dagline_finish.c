@@ -82,7 +82,7 @@ static bool says_work(const struct dag_node *node)
 	return node->retry_max || node->plain.timeout_ms || node->plain.dispatch_timeout_ms || node->backoff_ms || node->mode ||
 	       node->retry_on || node->crash_limit || node->worker_death || node->log_max || node->labels.n ||
 	       node->concurrency.n || node->locks.n || demand_any(&node->placing) || node->dir.len || node->env.n ||
-	       node->outputs.n || node->plain.interpreter.len || node->plain.stdin_text.len;
+	       node->outputs.n || node->artifacts.n || node->in_count || node->plain.interpreter.len || node->plain.stdin_text.len;
 }
 
 /* Settings of jobs that are meant to end. */
@@ -466,6 +466,48 @@ static enum err check_takes(struct dag_reader *reader)
 	return first;
 }
 
+/* Check a job whose files another one gets: it must leave some, and the other one must need it. */
+static enum err check_in(struct dag_reader *reader, const struct dag_name *name, const struct dag_in *in)
+{
+	const struct dag_name *parent = name_map_get(&reader->names, in->job);
+	int len = (int)in->job.len;
+	const char *text = (const char *)in->job.data;
+
+	if (parent == NULL || parent->node.old) {
+		dag_fail(reader, in->spot.at, in->spot.len, ERR_UNKNOWN_NAME, "no job '%.*s' in the graph", len, text);
+		dag_tell_near(reader, in->job);
+		return ERR_UNKNOWN_NAME;
+	}
+	if (parent->node.artifacts.n == 0) {
+		dag_fail(reader, in->spot.at, in->spot.len, ERR_INVALID, "job '%.*s' leaves no artifacts", len, text);
+		return error_next(reader->error, "add artifacts: {out: [PATTERN]} to that job");
+	}
+	if (parent->node.width + name->node.file_count + name->node.in_count > LIMIT_INPUTS_MAX) {
+		dag_fail(reader, in->spot.at, in->spot.len, ERR_TOO_LARGE, "'%.*s' has %llu jobs, and a job can get at most %d files and directories",
+			 len, text, (unsigned long long)parent->node.width, LIMIT_INPUTS_MAX);
+		return error_next(reader->error, "gather the files in several jobs, each for some of them");
+	}
+	if (needs_it(reader, &name->node, parent->index))
+		return ERR_NONE;
+	dag_fail(reader, in->spot.at, in->spot.len, ERR_INVALID, "job '%.*s' doesn't need '%.*s', so it may run before that job",
+		 (int)name->node.name.len, (const char *)name->node.name.data, len, text);
+	return error_next(reader->error, "add needs: [%.*s]", len, text);
+}
+
+static enum err check_ins(struct dag_reader *reader)
+{
+	enum err first = ERR_NONE;
+
+	for (size_t i = 0; i < reader->name_count; i++)
+		for (size_t k = 0; k < reader->list[i]->node.in_count; k++) {
+			enum err err = dag_note(reader, check_in(reader, reader->list[i], &reader->list[i]->node.ins[k]));
+
+			if (first == ERR_NONE)
+				first = err;
+		}
+	return first;
+}
+
 static enum err count_jobs(struct dag_reader *reader, uint64_t *ret_jobs)
 {
 	uint64_t jobs = 0, edges = 0;
@@ -565,7 +607,8 @@ enum err dag_finish(struct dag_reader *reader, struct dagline *ret)
 		return err;
 	tell_conditions(reader);
 	give_needs(reader);
-	if ((err = check_cycles(reader)) != ERR_NONE || (err = check_takes(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)
+	if ((err = check_cycles(reader)) != ERR_NONE || (err = check_takes(reader)) != ERR_NONE ||
+	    (err = check_ins(reader)) != ERR_NONE || (err = count_jobs(reader, &dag.job_count)) != ERR_NONE)
 		return err;
 	dag_list_old(reader, &dag);
 	dag.node_count = reader->name_count;

@@ -297,6 +297,7 @@ static void job_work(const struct dag_node *node, uint64_t place, const struct j
 	spec->kv_write = node->kv_write;
 	spec->outputs = node->outputs;
 	spec->inputs = job_inputs(node, defaults, arena);
+	spec->artifacts = node->artifacts;
 	/*
 	 * A job with locks must not run twice at the same time. An explicit mode: retry with locks was refused earlier.
 	 */
@@ -382,6 +383,20 @@ static void job_computes(const struct dag_node *node, struct arena *arena, struc
 		spec->computes.at[spec->computes.n++] = job_text(node, node->computes.at[i], arena);
 }
 
+static void job_ins(const struct dag_node *node, struct arena *arena, struct rec_job_spec *spec)
+{
+	spec->artifacts_in.at = arena_zalloc(arena, node->in_count + 1, sizeof(struct slice));
+	for (size_t i = 0; i < node->in_count; i++) {
+		struct buf text = { 0 };
+
+		buf_add_slice(&text, node->ins[i].job);
+		buf_add_byte(&text, '=');
+		buf_add_slice(&text, node->ins[i].dir);
+		spec->artifacts_in.at[spec->artifacts_in.n++] = arena_copy(arena, buf_slice(&text));
+		buf_free(&text);
+	}
+}
+
 /* How "always" applies to the job. If the job has its run's deadline, that deadline doesn't end it. */
 static enum always job_always(const struct dag_node *node, const struct job_defaults *defaults)
 {
@@ -442,6 +457,7 @@ void dagline_job(const struct dagline *dag, uint64_t index, const struct job_def
 		job_takes(node, arena, &spec);
 		if (node->kind == KIND_SERVICE)
 			job_service(node, &spec);
+		job_ins(node, arena, &spec);
 	}
 	*ret_spec = spec;
 }

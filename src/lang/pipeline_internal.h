@@ -70,7 +70,7 @@ struct pipe_section {
 
 #define PIPE_SECTION(what, keys, prefix) { what, keys, sizeof(keys) / sizeof((keys)[0]), prefix }
 
-extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_kv, pipe_section_loop,
+extern const struct pipe_section pipe_section_pipeline, pipe_section_job, pipe_section_retry, pipe_section_kv, pipe_section_artifacts, pipe_section_loop,
 	pipe_section_approval, pipe_section_concurrency, pipe_section_schedule, pipe_section_worker, pipe_section_log,
 	pipe_section_matrix, pipe_section_fan, pipe_section_defaults, pipe_section_service, pipe_section_crash_loop, pipe_section_field;
 
@@ -209,6 +209,7 @@ enum err pipe_read_service(struct pipe *pipe, struct pipe_job *job, const struct
 enum err pipe_read_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_kv(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_locks(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
+enum err pipe_read_artifacts(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_outputs(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 enum err pipe_read_run_concurrency(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value);
 

@@ -329,7 +329,7 @@ static const struct pipe_key job_keys[] = {
 	{ "on_worker_death", pipe_read_worker_death }, { "deadline", read_deadline },
 	{ "concurrency", pipe_read_concurrency }, { "locks", pipe_read_locks }, { "lock", pipe_read_locks },
 	{ "kv", pipe_read_kv }, { "files", pipe_read_files }, { "template", pipe_read_template },
-	{ "with", pipe_read_with }, PIPE_PLACE_KEYS,
+	{ "with", pipe_read_with }, { "artifacts", pipe_read_artifacts }, PIPE_PLACE_KEYS,
 };
 
 const struct pipe_section pipe_section_job = PIPE_SECTION("a job", job_keys, "");

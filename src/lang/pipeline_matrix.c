@@ -255,5 +255,6 @@ void matrix_fill(const struct dag_node *node, uint64_t place, struct arena *aren
 	filled.locks = fill_list(matrix, node->locks, 0, place, arena);
 	filled.kv_read = fill_list(matrix, node->kv_read, 0, place, arena);
 	filled.kv_write = fill_list(matrix, node->kv_write, 0, place, arena);
+	filled.artifacts = fill_list(matrix, node->artifacts, 0, place, arena);
 	*ret = filled;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys about what jobs and runs share: concurrency groups, locks and values. */
+/* The keys about what jobs and runs share: concurrency groups, locks, values, outputs and artifacts. */
 #include "lang/pipeline_internal.h"
 
 #include <stdio.h>
 
+#include "base/glob.h"
 #include "base/text.h"
+#include "proto/input.h"
 #include "proto/limits.h"
 #include "proto/spec.h"
 
@@ -256,4 +258,92 @@ enum err pipe_read_outputs(struct pipe *pipe, struct pipe_job *job, const struct
 				return pipe_fail(pipe, item, ERR_DUPLICATE, "the output '%.*s' is named twice", (int)names->at[i].len,
 						 (const char *)names->at[i].data);
 	return err;
+}
+
+/* ---- what a job leaves ---- */
+
+/* Read a pattern, with its sign as in job_spec: !PATTERN, PATTERN, or {glob: PATTERN, optional: true}. */
+static enum err artifact_item(struct pipe *pipe, const struct tree_node *node, struct slice *ret)
+{
+	static const char *const words[2] = { "glob", "optional" };
+	const struct tree_node *nodes[2];
+	struct slice glob;
+	bool optional = false, leaves_out;
+	enum err err = item_keys(pipe, node, words, "a pattern of artifacts", nodes);
+
+	if (err == ERR_NONE && nodes[1] != NULL)
+		err = pipe_bool(pipe, nodes[1], &optional);
+	if (err == ERR_NONE)
+		err = pipe_template(pipe, nodes[0], "a pattern", slice_str(optional ? "?" : "+"), ret);
+	if (err != ERR_NONE)
+		return err;
+	leaves_out = ret->len > 1 && ret->data[1] == '!';
+	glob = slice_make(ret->data + 1 + leaves_out, ret->len - 1 - leaves_out);
+	if (leaves_out)
+		*ret = with_text(pipe, slice_str("-"), arena_strdup(pipe->reader.arena, glob));
+	if (!glob_fits(glob))
+		return pipe_fail(pipe, nodes[0], ERR_INVALID, "a pattern of artifacts is relative to the job's directory and has no empty part and no "
+			"part . or .., such as dist/**/*.tar");
+	return ERR_NONE;
+}
+
+static enum err read_artifacts_out(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	struct slice_list *list = &job->node->artifacts;
+	enum err err;
+
+	if (value->kind == TREE_MAP) {
+		*list = (struct slice_list){ arena_zalloc(pipe->reader.arena, 1, sizeof(*list->at)), 1 };
+		err = artifact_item(pipe, value, list->at);
+	} else {
+		err = pipe_list(pipe, value, "out", LIMIT_ARTIFACT_GLOBS_MAX, artifact_item, list);
+	}
+	for (size_t i = 0; err == ERR_NONE && i < list->n; i++)
+		if (list->at[i].data[0] != '-')
+			return ERR_NONE;
+	return err != ERR_NONE ? err : pipe_fail(pipe, value, ERR_INVALID, "all patterns leave files out, and none chooses any");
+}
+
+/* Read JOB, or {job: JOB, as: DIR}. */
+static enum err in_item(struct pipe *pipe, const struct tree_node *node, struct dag_in *ret)
+{
+	static const char *const words[2] = { "job", "as" };
+	const struct tree_node *nodes[2];
+	enum err err = item_keys(pipe, node, words, "a job whose artifacts are wanted", nodes);
+
+	if (err == ERR_NONE)
+		err = pipe_text(pipe, nodes[0], "a job", &ret->job);
+	if (err == ERR_NONE && nodes[1] != NULL)
+		err = pipe_text(pipe, nodes[1], "a directory", &ret->dir);
+	if (err != ERR_NONE)
+		return err;
+	ret->spot = nodes[0]->spot;
+	if (nodes[1] != NULL && !input_path_fits(ret->dir))
+		return pipe_fail(pipe, nodes[1], ERR_INVALID, "a directory for artifacts must be relative, may have no part . or .., and can't begin with .titan");
+	return ERR_NONE;
+}
+
+static enum err read_artifacts_in(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	const struct tree_node *item = value->kind == TREE_LIST ? value->first : value;
+	size_t count = value->kind == TREE_LIST ? value->count : 1;
+	enum err err = ERR_NONE;
+
+	if (count == 0 || count > LIMIT_ARTIFACTS_IN_MAX)
+		return pipe_fail(pipe, value, ERR_INVALID, "in must have 1 to %d entries, not %zu", LIMIT_ARTIFACTS_IN_MAX, count);
+	job->node->ins = arena_zalloc(pipe->reader.arena, count, sizeof(*job->node->ins));
+	for (; err == ERR_NONE && job->node->in_count < count; item = item->next)
+		err = in_item(pipe, item, &job->node->ins[job->node->in_count++]);
+	return err;
+}
+
+static const struct pipe_key artifacts_keys[] = {
+	{ "in", read_artifacts_in }, { "out", read_artifacts_out },
+};
+
+const struct pipe_section pipe_section_artifacts = PIPE_SECTION("artifacts", artifacts_keys, "artifacts.");
+
+enum err pipe_read_artifacts(struct pipe *pipe, struct pipe_job *job, const struct tree_node *value)
+{
+	return pipe_map(pipe, value, &pipe_section_artifacts, job);
 }

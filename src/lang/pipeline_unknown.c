@@ -92,7 +92,7 @@ static void add_places(struct buf *places, struct slice word)
 	static const struct pipe_section *const sections[] = {
 		&pipe_section_pipeline, &pipe_section_job, &pipe_section_defaults, &pipe_section_matrix, &pipe_section_retry,
 		&pipe_section_loop, &pipe_section_approval, &pipe_section_concurrency, &pipe_section_schedule,
-		&pipe_section_worker, &pipe_section_log, &pipe_section_kv, &pipe_section_service, &pipe_section_crash_loop,
+		&pipe_section_worker, &pipe_section_log, &pipe_section_kv, &pipe_section_artifacts, &pipe_section_service, &pipe_section_crash_loop,
 	};
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)

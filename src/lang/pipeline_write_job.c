@@ -455,6 +455,56 @@ static void write_files(struct writer *writer, const struct rec_job_spec *job)
 	writer->indent -= 2;
 }
 
+/* Write the jobs whose artifacts the job gets: JOB, or {job: JOB, as: DIR}. */
+static void write_artifacts_in(struct writer *writer, const struct rec_job_spec *job)
+{
+	write_map(writer, "in");
+	for (size_t i = 0; i < job->artifacts_in.n; i++) {
+		struct slice text = job->artifacts_in.at[i];
+		const uint8_t *equals = memchr(text.data, '=', text.len);
+		size_t len = equals ? (size_t)(equals - text.data) : text.len;
+		bool dir = len + 1 < text.len;
+
+		buf_addf(writer->out, "%*s- %s", (int)writer->indent - 2, "", dir ? "{job: " : "");
+		yaml_word(writer->out, slice_make(text.data, len));
+		if (dir) {
+			buf_add_str(writer->out, ", as: ");
+			yaml_word(writer->out, slice_make(equals + 1, text.len - len - 1));
+		}
+		buf_add_str(writer->out, dir ? "}\n" : "\n");
+	}
+	writer->indent -= 2;
+}
+
+/* Write the patterns of artifacts as a pipeline file has them. */
+static void write_artifacts(struct writer *writer, const struct rec_job_spec *job)
+{
+	if (job->artifacts.n == 0 && job->artifacts_in.n == 0)
+		return;
+	write_map(writer, "artifacts");
+	if (job->artifacts_in.n > 0)
+		write_artifacts_in(writer, job);
+	if (job->artifacts.n == 0) {
+		writer->indent -= 2;
+		return;
+	}
+	write_map(writer, "out");
+	for (size_t i = 0; i < job->artifacts.n; i++) {
+		struct slice glob = slice_make(job->artifacts.at[i].data + 1, job->artifacts.at[i].len - 1);
+		uint8_t sign = job->artifacts.at[i].data[0];
+		struct buf text = { 0 };
+
+		if (sign == '-')
+			buf_add_byte(&text, '!');
+		buf_add_slice(&text, glob);
+		buf_addf(writer->out, "%*s- %s", (int)writer->indent - 2, "", sign == '?' ? "{glob: " : "");
+		yaml_word(writer->out, writer->templated ? buf_slice(&text) : write_escape(buf_slice(&text), writer->arena));
+		buf_add_str(writer->out, sign == '?' ? ", optional: true}\n" : "\n");
+		buf_free(&text);
+	}
+	writer->indent -= 4;
+}
+
 static void write_loop(struct writer *writer, const struct rec_job_spec *job)
 {
 	if (job->loop_max == 0)
@@ -495,4 +545,5 @@ void write_job(struct writer *writer, const struct rec_job_spec *job)
 	write_files(writer, job);
 	if (job->outputs.n > 0)
 		write_words(writer, "outputs", job->outputs);
+	write_artifacts(writer, job);
 }

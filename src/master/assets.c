@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Requests about the contents of assets: passed to the thread of the goods, and its answers to the clients. A connection
+ * Requests about the contents of assets and artifacts: passed to the thread of the goods, and its answers to the clients. A connection
  * with many unanswered requests isn't read; so clients send as fast as the disk writes.
  */
 #include "base/log.h"
@@ -151,6 +151,53 @@ enum err on_stage_read(struct incoming_frame *in)
 	return ERR_NONE;
 }
 
+/* ---- artifacts of jobs ---- */
+
+static void name_artifacts(struct peer_session *session, uint64_t request, const struct input_artifacts *said)
+{
+	struct core_input *input = inbox_add(session->master, INPUT_ARTIFACTS, session, request, 256 + said->fault.len);
+
+	input->artifacts = *said;
+	input->artifacts.caller = session->caller;
+}
+
+enum err on_artifacts(struct incoming_frame *in)
+{
+	const struct goods_sender sender = sender_of(in->session);
+	struct msg_artifacts msg;
+	struct error error;
+	enum err err = decode(in, OP_ARTIFACTS, &msg);
+
+	if (err != ERR_NONE || (msg.hash.len > 0 && has_none(in, msg.id)))
+		return err;
+	if (in->session->caller.job == 0) {
+		error_set(&error, ERR_DENIED, "only a job can name the files that it leaves");
+		session_refuse(in->session, msg.id, &error);
+		return ERR_NONE;
+	}
+	if (msg.hash.len == 0) {
+		if (msg.fault.len > LIMIT_ARTIFACT_FAULT_MAX)
+			msg.fault.len = LIMIT_ARTIFACT_FAULT_MAX;
+		name_artifacts(in->session, msg.id, &(struct input_artifacts){ .fault = keep(in, msg.fault) });
+		return ERR_NONE;
+	}
+	goods_check_artifacts(in->master->goods, &sender, msg.id, msg.hash);
+	in->session->goods_pending++;
+	assets_pace(in->session);
+	return ERR_NONE;
+}
+
+static void artifacts_checked(struct peer_session *session, const struct goods_answer *answer)
+{
+	name_artifacts(session, answer->request, &(struct input_artifacts){
+		.hash = arena_copy(&session->master->inbox.arena, answer->hash), .size = answer->size, .files = answer->files,
+		.manifest_size = answer->manifest_size,
+	});
+	master_stay_awake(session->master);
+}
+
+/* ---- answers ---- */
+
 /* All contents of the new version are there: let the core put it. */
 static void put_checked(struct peer_session *session, const struct goods_answer *answer)
 {
@@ -188,6 +235,8 @@ void assets_answer(struct master *master)
 				conn_send_frames(session->conn, buf_slice(&answer->frames));
 			else if (answer->checked && !master->ending)
 				put_checked(session, answer);
+			else if (answer->named && !master->ending)
+				artifacts_checked(session, answer);
 		}
 		goods_answer_free(answer);
 	}
@@ -202,6 +251,6 @@ void assets_answer(struct master *master)
 void assets_durable(struct master *master, const struct outbox *outbox)
 {
 	for (size_t i = 0; master->goods && i < outbox->row_count; i++)
-		if (outbox->rows[i].table == TABLE_asset)
+		if (outbox->rows[i].table == TABLE_asset || outbox->rows[i].table == TABLE_job)
 			goods_row(master->goods, &outbox->rows[i]);
 }

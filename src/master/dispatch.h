@@ -21,7 +21,7 @@ frame_handler on_moment;
 frame_handler on_relay;
 frame_handler on_prune;
 frame_handler on_values, on_values_watch;
-frame_handler on_goods_have, on_goods_put, on_goods_pack, on_goods_read, on_stage_read;
+frame_handler on_goods_have, on_goods_put, on_goods_pack, on_goods_read, on_stage_read, on_artifacts;
 frame_handler on_submit, on_graph_begin, on_graph_chunk, on_graph_commit;
 
 /* store_room.c: how much disk space a request needs in the store */

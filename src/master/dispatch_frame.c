@@ -541,6 +541,7 @@ static frame_handler *const handlers[OP_LIMIT] = {
 	[OP_GOODS_PACK] = on_goods_pack,
 	[OP_GOODS_READ] = on_goods_read,
 	[OP_STAGE_READ] = on_stage_read,
+	[OP_ARTIFACTS] = on_artifacts,
 	[OP_SHUTDOWN] = on_shutdown,
 	[OP_BACKUP] = on_backup,
 	[OP_MOMENT] = on_moment,

@@ -123,10 +123,38 @@ void goods_stage(struct goods *goods, const struct goods_sender *sender, const s
 	give_work(goods, work);
 }
 
+void goods_check_artifacts(struct goods *goods, const struct goods_sender *sender, uint64_t request, struct slice hash)
+{
+	struct goods_work *work = work_new(GOODS_ARTIFACTS, sender);
+
+	work->msg.artifacts = (struct msg_artifacts){ .id = request, .hash = arena_copy(&work->arena, hash) };
+	give_work(goods, work);
+}
+
+/* Only rows with artifacts matter, and removals of rows if there ever was one with artifacts. */
+static void job_row(struct goods *goods, const struct row *row)
+{
+	struct goods_work *work;
+
+	if (row->deleted ? !goods->had_artifacts : row->job.artifacts.len == 0)
+		return;
+	goods->had_artifacts = true;
+	work = work_new(row->deleted ? GOODS_JOBS_GONE : GOODS_JOB, NULL);
+	work->job = (uint64_t)row->job.job;
+	work->until = row->until ? (uint64_t)row->until : work->job + 1;
+	if (!row->deleted)
+		work->artifacts = arena_copy(&work->arena, row->job.artifacts);
+	give_work(goods, work);
+}
+
 void goods_row(struct goods *goods, const struct row *row)
 {
 	struct goods_work *work;
 
+	if (row->table == TABLE_job) {
+		job_row(goods, row);
+		return;
+	}
 	if (row->asset.hash.len != SHA256_SIZE)
 		return;                  /* a version that was removed and keeps its number */
 	work = work_new(GOODS_ROWS, NULL);

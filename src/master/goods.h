@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The contents of assets: a thread that keeps them on disk and answers requests about them, in order. The loop never waits
- * for it. A version of an asset is put by the core, after the thread found that all its contents are there.
+ * The contents of assets and artifacts: a thread that keeps them on disk and answers requests about them, in order. The loop never waits
+ * for it. A version of an asset or the artifacts of a job are put by the core, after the thread found that all contents are there.
  */
 #ifndef TITAN_MASTER_GOODS_H
 #define TITAN_MASTER_GOODS_H
@@ -12,7 +12,9 @@
 
 struct goods;
 
-enum goods_work_kind { GOODS_FRAME, GOODS_CHECK, GOODS_GRAPH, GOODS_STAGE, GOODS_ROWS, GOODS_SWEEP };
+enum goods_work_kind {
+	GOODS_FRAME, GOODS_CHECK, GOODS_GRAPH, GOODS_STAGE, GOODS_ARTIFACTS, GOODS_ROWS, GOODS_JOB, GOODS_JOBS_GONE, GOODS_SWEEP,
+};
 
 struct goods_answer {
 	uint64_t conn;                   /* 0: no client asked */
@@ -23,6 +25,10 @@ struct goods_answer {
 	bool of_graph;                   /* the answer belongs to goods_check_graph, and fault to the graph with this id */
 	uint64_t id;
 	struct error fault;
+	/* the answer belongs to goods_check_artifacts: they may go to the core unless frames has an ERROR; the hash is in arena */
+	bool named;
+	uint64_t request, size, files, manifest_size;
+	struct slice hash;
 	struct arena arena;
 	struct goods_answer *next;
 };
@@ -45,7 +51,9 @@ void goods_check(struct goods *goods, const struct goods_sender *sender, const s
 void goods_check_graph(struct goods *goods, const struct goods_sender *sender, uint64_t id, struct slice contents);
 /* Queue a worker's request for contents of an attempt's input, after a check that the worker has this attempt. dir: it is a directory. */
 void goods_stage(struct goods *goods, const struct goods_sender *sender, const struct msg_stage_read *msg, bool dir);
-/* A row of an asset is durable. */
+/* Queue a check of all contents that a job names as its artifacts. */
+void goods_check_artifacts(struct goods *goods, const struct goods_sender *sender, uint64_t request, struct slice hash);
+/* A row of an asset or a job is durable, or its removal. */
 void goods_row(struct goods *goods, const struct row *row);
 void goods_sweep(struct goods *goods);                   /* remove contents that nothing names */
 size_t goods_queued(struct goods *goods);                /* bytes of requests that wait */

@@ -13,14 +13,14 @@
 
 struct content {
 	uint8_t hash[SHA256_SIZE];
-	uint32_t refs;                   /* how many versions of assets name it */
+	uint32_t refs;                   /* how many versions of assets and artifacts of jobs name it */
 	uint32_t owner_count;
 	uint32_t *owners;                /* numbers of the principals who may read it */
 	int64_t until_ns;                /* it stays until then even if no version names it; monotonic */
 };
 
 struct version_ref {
-	struct slice key;                /* NAME@VERSION, in the memory of this struct */
+	struct slice key;                /* NAME@VERSION or the words for a job, in the memory of this struct */
 	uint8_t hash[SHA256_SIZE];
 	bool dir;
 	uint8_t text[];
@@ -97,17 +97,21 @@ void book_free(struct goods_book *book)
 {
 	size_t cursor = 0;
 	struct slice name;
+	uint64_t job;
 	void *value;
 
 	while (name_map_next(&book->contents, &cursor, &name, &value))
 		content_free(value);
 	for (cursor = 0; name_map_next(&book->versions, &cursor, &name, &value);)
 		mem_free(value);
+	for (cursor = 0; map_next(&book->jobs, &cursor, &job, &value);)
+		mem_free(value);
 	for (cursor = 0; name_map_next(&book->owners, &cursor, &name, &value);)
 		mem_free(value);
 	mem_free(book->list);
 	name_map_free(&book->contents);
 	name_map_free(&book->versions);
+	map_free(&book->jobs);
 	name_map_free(&book->owners);
 }
 
@@ -170,7 +174,7 @@ enum err book_check(struct goods_book *book, const struct goods_asker *asker, co
 
 	if (!book_has(book, asker, hash, &size))
 		return missing(hash, error);
-	*ret_sum = (struct goods_sum){ size, 1 };
+	*ret_sum = (struct goods_sum){ size, 1, size };
 	if (!dir)
 		return ERR_NONE;
 	err = read_manifest(book, hash, &bytes, &arena, &manifest, error);
@@ -255,7 +259,7 @@ static void ref(struct goods_book *book, const struct version_ref *version, uint
 	struct error error;
 
 	if (version->dir && read_manifest(book, version->hash, &bytes, &arena, &manifest, &error) != ERR_NONE)
-		log_warn("asset %.*s: its directory can't be read: %s", (int)version->key.len, (const char *)version->key.data, error.text);
+		log_warn("%.*s: its directory can't be read: %s", (int)version->key.len, (const char *)version->key.data, error.text);
 	for (size_t i = 0; i < manifest.count; i++)
 		if (has_content(&manifest.at[i]))
 			ref_one(book, manifest.at[i].hash, owner, more);
@@ -264,17 +268,24 @@ static void ref(struct goods_book *book, const struct version_ref *version, uint
 	buf_free(&bytes);
 }
 
+static struct version_ref *ref_new(struct slice key, const uint8_t hash[SHA256_SIZE], bool dir)
+{
+	struct version_ref *made = mem_zalloc(sizeof(*made) + key.len);
+
+	memcpy(made->text, key.data, key.len);
+	made->key = slice_make(made->text, key.len);
+	memcpy(made->hash, hash, SHA256_SIZE);
+	made->dir = dir;
+	return made;
+}
+
 void book_put(struct goods_book *book, struct slice version, struct slice owner, const uint8_t hash[SHA256_SIZE], bool dir)
 {
 	struct version_ref *known = name_map_get(&book->versions, version);
 
 	if (known)
 		return;                  /* only its pin changed */
-	known = mem_zalloc(sizeof(*known) + version.len);
-	memcpy(known->text, version.data, version.len);
-	known->key = slice_make(known->text, version.len);
-	memcpy(known->hash, hash, SHA256_SIZE);
-	known->dir = dir;
+	known = ref_new(version, hash, dir);
 	name_map_put(&book->versions, known->key, known);
 	ref(book, known, owner_number(book, owner), true);
 }
@@ -282,6 +293,34 @@ void book_put(struct goods_book *book, struct slice version, struct slice owner,
 void book_remove(struct goods_book *book, struct slice version)
 {
 	struct version_ref *known = name_map_remove(&book->versions, version);
+
+	if (!known)
+		return;
+	ref(book, known, 0, false);
+	mem_free(known);
+}
+
+/* ---- artifacts of jobs ---- */
+
+void book_put_job(struct goods_book *book, uint64_t job, struct slice owner, const uint8_t hash[SHA256_SIZE])
+{
+	struct version_ref *before = map_get(&book->jobs, job), *made;
+	struct buf key = { 0 };
+
+	if (before && memcmp(before->hash, hash, SHA256_SIZE) == 0)
+		return;
+	buf_addf(&key, "job number %llu", (unsigned long long)job);
+	made = ref_new(buf_slice(&key), hash, true);
+	buf_free(&key);
+	/* First the new ones, so that what both have stays. */
+	ref(book, made, owner_number(book, owner), true);
+	book_remove_job(book, job);
+	map_put(&book->jobs, job, made);
+}
+
+void book_remove_job(struct goods_book *book, uint64_t job)
+{
+	struct version_ref *known = map_remove(&book->jobs, job);
 
 	if (!known)
 		return;

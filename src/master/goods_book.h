@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which contents are wanted, and who may read them: what versions of assets name, and what was uploaded or asked for within the
+ * Which contents are wanted, and who may read them: what versions of assets and artifacts of jobs name, and what was uploaded or asked for within the
  * last hour. Knowing a hash gives no right: a person may read what they uploaded and what their own assets name; only people who
  * see everything may read all. For the thread of the goods.
  */
@@ -19,6 +19,7 @@ struct goods_book {
 	struct blobs *blobs;
 	struct name_map contents;        /* from a hash to struct content */
 	struct name_map versions;        /* from NAME@VERSION to struct version_ref */
+	struct map jobs;                 /* from serial numbers of jobs to the struct version_ref of their artifacts */
 	struct name_map owners;          /* names of principals, to struct owner */
 	uint32_t owner_count;
 	/* the manifest that book_lists read last, and the hashes of its files, sorted */
@@ -29,6 +30,7 @@ struct goods_book {
 
 struct goods_sum {                       /* a checked file or directory */
 	uint64_t bytes, files;
+	uint64_t content;                /* bytes of the file or of the manifest */
 };
 
 void book_free(struct goods_book *book);
@@ -44,6 +46,9 @@ bool book_lists(struct goods_book *book, const uint8_t manifest[SHA256_SIZE], co
 /* A version of an asset is durable, or its removal is: then contents that nothing else names are removed. */
 void book_put(struct goods_book *book, struct slice version, struct slice owner, const uint8_t hash[SHA256_SIZE], bool dir);
 void book_remove(struct goods_book *book, struct slice version);
+/* The row of a job that names this manifest is durable; it replaces what the job named before. */
+void book_put_job(struct goods_book *book, uint64_t job, struct slice owner, const uint8_t hash[SHA256_SIZE]);
+void book_remove_job(struct goods_book *book, uint64_t job);     /* the job may have none */
 /* Remove all contents that nothing names and nobody asked for within the last hour. Returns how many were removed. */
 uint64_t book_sweep(struct goods_book *book);
 

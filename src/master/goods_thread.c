@@ -209,6 +209,41 @@ static void do_check(struct goods *goods, struct goods_work *work, struct goods_
 	answer->set.secret = (struct slice){ 0 };
 }
 
+static void do_artifacts(struct goods *goods, struct goods_work *work, struct goods_answer *answer)
+{
+	const struct msg_artifacts *msg = &work->msg.artifacts;
+	struct error error = { 0 };
+	struct goods_sum sum;
+
+	answer->named = true;
+	if (msg->hash.len != SHA256_SIZE)
+		bad_hash(&error);
+	else
+		book_check(&goods->book, &work->asker, msg->hash.data, true, &sum, &error);
+	if (error.code != ERR_NONE) {
+		add_error(answer, msg->id, &error);
+		return;
+	}
+	answer->request = msg->id;
+	answer->hash = arena_copy(&answer->arena, msg->hash);
+	answer->size = sum.bytes;
+	answer->files = sum.files;
+	answer->manifest_size = sum.content;
+}
+
+static void do_job(struct goods *goods, struct goods_work *work)
+{
+	struct rec_job_artifacts record;
+	struct slice bytes = work->artifacts;
+
+	if (record_decode(REC_job_artifacts, &bytes, &work->arena, &record, NULL) != ERR_NONE)
+		return;
+	if (record.hash.len == SHA256_SIZE)
+		book_put_job(&goods->book, work->job, record.owner, record.hash.data);
+	else
+		book_remove_job(&goods->book, work->job);
+}
+
 static void do_row(struct goods *goods, const struct goods_work *work)
 {
 	struct buf key = { 0 };
@@ -232,10 +267,17 @@ static void do_work(struct goods *goods, struct goods_work *work)
 	case GOODS_ROWS:
 		do_row(goods, work);
 		return;
+	case GOODS_JOB:
+		do_job(goods, work);
+		return;
+	case GOODS_JOBS_GONE:
+		for (uint64_t job = work->job; job < work->until && goods->book.jobs.count > 0; job++)
+			book_remove_job(&goods->book, job);
+		return;
 	case GOODS_SWEEP:
 		removed = book_sweep(&goods->book);
 		if (removed > 0)
-			log_info("removed %llu contents that no asset names", (unsigned long long)removed);
+			log_info("removed %llu contents that no asset and no job names", (unsigned long long)removed);
 		return;
 	default:
 		break;
@@ -244,6 +286,8 @@ static void do_work(struct goods *goods, struct goods_work *work)
 	answer->conn = work->conn;
 	if (work->kind == GOODS_FRAME)
 		do_frame(goods, work, answer);
+	else if (work->kind == GOODS_ARTIFACTS)
+		do_artifacts(goods, work, answer);
 	else if (work->kind == GOODS_CHECK)
 		do_check(goods, work, answer);
 	else if (work->kind == GOODS_GRAPH)

@@ -23,6 +23,7 @@ struct goods_work {
 		struct msg_goods_read read;
 		struct msg_stage_read stage;
 		struct msg_set set;
+		struct msg_artifacts artifacts;
 		uint8_t any[MESSAGE_STRUCT_MAX];
 	} msg;
 	bool own_only;
@@ -30,6 +31,8 @@ struct goods_work {
 	struct slice contents;           /* of a graph: input records */
 	struct row_asset row;
 	bool deleted;
+	uint64_t job, until;             /* serial number; of JOBS_GONE: of all up to, not including, until */
+	struct slice artifacts;          /* job_artifacts record */
 	struct arena arena;
 	struct goods_work *next;
 };
@@ -45,6 +48,7 @@ struct goods {
 
 	void (*wake_cb)(void *arg);
 	void *wake_arg;
+	bool had_artifacts;              /* for the loop: there was a row of a job with artifacts */
 	struct goods_book book;          /* used by the thread alone */
 };
 

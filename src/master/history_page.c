@@ -162,6 +162,7 @@ void history_jobs(struct master *master, struct history *history, struct store_q
 		row.priority = (uint64_t)answer->rows[i].job.priority + 1;
 		if (detail >= VIEW_FULL)
 			row.outputs = answer->rows[i].job.outputs;
+		row.artifacts = view_artifacts(answer->rows[i].job.artifacts, &row, &answer->arena);
 		row.log_gone_ms = view_log_gone(run.logs_gone_ms, row.ended_ms);
 		row.forgiven = view_forgiven(&spec, (enum job_state)row.state);
 		if (history->query->what == QUERY_EXPLAIN) {

@@ -128,6 +128,15 @@ static enum err load_row_cb(const struct row *row, void *arg, struct error *erro
 	return core_load_row(master->core, row, error);
 }
 
+static enum err artifacts_row_cb(const struct row *row, void *arg, struct error *error)
+{
+	struct master *master = arg;
+
+	(void)error;
+	goods_row(master->goods, row);
+	return ERR_NONE;
+}
+
 static void warn_of_exposed(const struct statedir *statedir)
 {
 	char above[PATH_MAX];
@@ -185,6 +194,8 @@ static enum err open_store(struct master *master, struct error *error)
 	    goods_open(statedir_path(&master->options.statedir, "goods", goods), loop_wake_goods, master, &master->goods, &master->no_goods) != ERR_NONE)
 		log_warn("the contents of assets can't be used: %s", master->no_goods.text);
 	err = store_load(master->store, load_row_cb, master, error);
+	if (err == ERR_NONE && master->goods)
+		err = store_artifacts(master->store, artifacts_row_cb, master, error);
 	if (err == ERR_NONE && master->goods)
 		goods_sweep(master->goods);
 	return err == ERR_STORE_TRUST ? store_hint(options.path, error) : err;

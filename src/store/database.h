@@ -96,6 +96,7 @@ int read_answer(struct database *database, struct store_query *query);
 int read_one(struct database *database, enum store_what what, uint64_t run, uint64_t from, struct arena *arena, struct row *ret_row,
 	     bool *ret_found);
 
+enum err read_artifacts(struct database *database, store_load_cb *job_cb, void *arg, struct error *error);
 enum err read_acts(struct database *database, store_load_cb *act_cb, void *arg, uint64_t *ret_counted, struct error *error);
 
 /* read_events.c */

@@ -212,27 +212,39 @@ enum err read_check_letters(struct database *database, struct error *error)
 	return ERR_NONE;
 }
 
-enum err read_acts(struct database *database, store_load_cb *act_cb, void *arg, uint64_t *ret_counted, struct error *error)
+/* Pass all rows of a SELECT to the callback. */
+static enum err read_all(struct database *database, enum row_table table, const char *from, store_load_cb *row_cb, void *arg,
+			 struct error *error)
 {
 	sqlite3_stmt *statement = NULL;
-	struct row row;
 	int result = SQLITE_DONE;
-	enum err err = database_prepare(database, "SELECT value FROM meta WHERE name = 'acts'", &statement, error);
+	struct row row;
+	enum err err = prepare_select(database, table, false, from, &statement, error);
 
-	if (err == ERR_NONE && (result = sqlite3_step(statement)) == SQLITE_ROW)
-		*ret_counted = (uint64_t)sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	statement = NULL;
-	if (err == ERR_NONE)
-		err = prepare_select(database, TABLE_act, false, "FROM act ORDER BY act", &statement, error);
 	while (err == ERR_NONE && (result = sqlite3_step(statement)) == SQLITE_ROW) {
-		read_row(statement, TABLE_act, NULL, &row);
-		err = act_cb(&row, arg, error);
+		read_row(statement, table, NULL, &row);
+		err = row_cb(&row, arg, error);
 	}
 	if (err == ERR_NONE && result != SQLITE_DONE)
 		err = database_error(database, ERR_STORE, error, "can't be read");
 	sqlite3_finalize(statement);
 	return err;
+}
+
+enum err read_artifacts(struct database *database, store_load_cb *job_cb, void *arg, struct error *error)
+{
+	return read_all(database, TABLE_job, "FROM job INDEXED BY job_artifacts WHERE length(artifacts) > 0", job_cb, arg, error);
+}
+
+enum err read_acts(struct database *database, store_load_cb *act_cb, void *arg, uint64_t *ret_counted, struct error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	enum err err = database_prepare(database, "SELECT value FROM meta WHERE name = 'acts'", &statement, error);
+
+	if (err == ERR_NONE && sqlite3_step(statement) == SQLITE_ROW)
+		*ret_counted = (uint64_t)sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return err != ERR_NONE ? err : read_all(database, TABLE_act, "FROM act ORDER BY act", act_cb, arg, error);
 }
 
 /* Check that the chain of acts is unbroken, from the first one kept to the latest (I20). */

@@ -117,6 +117,12 @@ enum err store_acts(struct store *store, store_load_cb *act_cb, void *arg, uint6
 	return read_acts(&store->database, act_cb, arg, ret_counted, error);
 }
 
+enum err store_artifacts(struct store *store, store_load_cb *job_cb, void *arg, struct error *error)
+{
+	CHECK(!store->started);
+	return read_artifacts(&store->database, job_cb, arg, error);
+}
+
 enum err store_agrees(struct store *store, struct error *error)
 {
 	CHECK(!store->started);

@@ -33,6 +33,8 @@ enum err store_check(struct store *store, struct error *error);
  * to its last act.
  */
 enum err store_acts(struct store *store, store_load_cb *act_cb, void *arg, uint64_t *ret_counted, struct error *error);
+/* Before store_start: pass the rows of all jobs with artifacts to the callback, also those of ended runs. */
+enum err store_artifacts(struct store *store, store_load_cb *job_cb, void *arg, struct error *error);
 enum err store_agrees(struct store *store, struct error *error);
 enum err store_load(struct store *store, store_load_cb *load_cb, void *arg, struct error *error);
 

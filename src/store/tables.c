@@ -130,7 +130,8 @@ void store_schema(struct buf *out)
 		 STORE_VERSION);
 	for (int table = 0; table < TABLE_COUNT; table++)
 		add_table(out, &table_list[table]);
-	buf_add_str(out, "\n-- what a start reads\nCREATE INDEX run_live ON run (run) WHERE ended_ms = 0;\n");
+	buf_add_str(out, "\n-- what a start reads\nCREATE INDEX run_live ON run (run) WHERE ended_ms = 0;\n"
+		    "CREATE INDEX job_artifacts ON job (job) WHERE length(artifacts) > 0;\n");
 }
 
 void sql_put(struct buf *out, enum row_table which, size_t rows, bool replace)

@@ -449,6 +449,17 @@ static bool read_instance(struct link *link)
 	return true;
 }
 
+/* After an update the path has a mark at its end; then another version is there, which does. */
+static void find_program(struct link *link)
+{
+	static const char mark[] = " (deleted)";
+	ssize_t len = readlink("/proc/self/exe", link->program, sizeof(link->program) - 1);
+
+	link->program[len > 0 ? len : 0] = '\0';
+	if (len > (ssize_t)strlen(mark) && strcmp(link->program + len - strlen(mark), mark) == 0)
+		link->program[(size_t)len - strlen(mark)] = '\0';
+}
+
 int link_run(const struct worker_options *options, struct error *error)
 {
 	struct link *link = mem_zalloc(sizeof(*link));
@@ -459,6 +470,7 @@ int link_run(const struct worker_options *options, struct error *error)
 	link->keeper.fd = KEEPER_FD;
 	link->attempts_fd = link->inotify_fd = link->bridge_fd = -1;
 	host_id(link->machine);
+	find_program(link);
 	link->boot = clock_boot_id();
 	link->view = host_view();
 	rand_system(&seed, sizeof(seed));

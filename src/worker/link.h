@@ -120,6 +120,7 @@ struct link {
 	struct buf strings;
 	struct buf inputs;               /* input records of the attempt that is being passed on */
 
+	char program[PATH_MAX];          /* path of this program */
 	int attempts_fd;                 /* descriptor of the directory of attempts */
 	char attempts_path[PATH_MAX];
 	struct held *ship_first, *ship_last;

@@ -134,6 +134,19 @@ static bool gather_inputs(struct link *link, const struct rec_job_spec *spec, co
 	return !inputs_fault(buf_slice(&link->inputs), &path);
 }
 
+/* Add this program and its arguments in front of the command of a job that leaves files; return the number of these strings. */
+static uint32_t add_collect(struct link *link, const struct rec_job_spec *spec)
+{
+	if (spec->artifacts.n == 0)
+		return 0;
+	add_string(&link->strings, slice_str(link->program));
+	add_string(&link->strings, slice_str(COLLECT_WORD));
+	for (size_t i = 0; i < spec->artifacts.n; i++)
+		add_string(&link->strings, spec->artifacts.at[i]);
+	add_string(&link->strings, slice_str("--"));
+	return (uint32_t)spec->artifacts.n + 3;
+}
+
 /* Build the strings of a SPAWN message. A faulty specification gives no argv, so the attempt fails to start. */
 static void flatten(struct link *link, const struct rec_assign *assign, struct ipc_spawn *spawn)
 {
@@ -145,7 +158,7 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 
 	buf_clear(&link->strings);
 	if (record_decode(REC_job_spec, &bytes, &link->arena, &spec, &error) || !list_ok(&spec.argv) ||
-	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || has_nul(spec.script) || has_nul(spec.stdin_text) || has_nul(spec.dir) ||
+	    !list_ok(&spec.env) || resources_read(spec.asks, &asks, &error) || !list_ok(&spec.artifacts) || has_nul(spec.script) || has_nul(spec.stdin_text) || has_nul(spec.dir) ||
 	    (spec.argv.n == 0) == (spec.script.len == 0) ||
 	    (spec.interpreter.len > 0 && (spec.argv.n > 0 || !shell_is_good(spec.interpreter))) || !gather_inputs(link, &spec, assign) ||
 	    !complete(link, assign->context, &spec, spawn, &source)) {
@@ -157,14 +170,15 @@ static void flatten(struct link *link, const struct rec_assign *assign, struct i
 	}
 	if (link->inputs.len > 0)
 		spawn->flags |= SPAWN_FILES;
+	spawn->argc = add_collect(link, &spec);
 	if (spec.interpreter.len > 0) {
-		spawn->argc = add_interpreter(link, &spec);
+		spawn->argc += add_interpreter(link, &spec);
 		spawn->flags |= SPAWN_SCRIPT;
 	} else if (spec.argv.n == 0) {
 		add_string(&link->strings, slice_str("/bin/sh"));
 		add_string(&link->strings, slice_str("-c"));
 		add_string(&link->strings, spec.script);
-		spawn->argc = 3;
+		spawn->argc += 3;
 	}
 	for (size_t i = 0; i < spec.argv.n; i++)
 		add_string(&link->strings, spec.argv.at[i]);

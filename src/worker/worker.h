@@ -77,4 +77,10 @@ bool worker_signal(const char *path, int number);
 /* Count the living processes with the mark of this worker's jobs. */
 size_t worker_left_processes(const char *path);
 
+/*
+ * The first argument of this program when it runs the process of a job with artifacts, and then keeps its files: COLLECT_WORD, the patterns,
+ * --, the command.
+ */
+#define COLLECT_WORD "collect"
+
 #endif

@@ -7,6 +7,10 @@ e2e_tests = \
 	tests/e2e/again.sh \
 	tests/e2e/analyze.sh \
 	tests/e2e/approve-many.sh \
+	tests/e2e/artifacts-full.sh \
+	tests/e2e/artifacts-in.sh \
+	tests/e2e/artifacts-kills.sh \
+	tests/e2e/artifacts.sh \
 	tests/e2e/assets-full.sh \
 	tests/e2e/assets-rights.sh \
 	tests/e2e/assets.sh \
@@ -128,6 +132,7 @@ e2e_tests = \
 	tests/e2e/remote.sh \
 	tests/e2e/renew.sh \
 	tests/e2e/repl.sh \
+	tests/e2e/restore-elsewhere.sh \
 	tests/e2e/resume.sh \
 	tests/e2e/retry.sh \
 	tests/e2e/run-command.sh \

@@ -52,6 +52,8 @@ held_act=$(titan --json history --verb hold | jq '.[0].act')
 titan -q approve "$run/ask" -m "世界世界世界世界世界世界 $long $long" 2>/dev/null
 titan -q topic set "film.$long" gpu
 titan -q asset put rich.yaml "asset-$long" >/dev/null
+printf 'jobs:\n  job-%s: {artifacts: {out: "*"}, run: "echo hi >世界-%s; ln -s 世界-%s link"}\n' "$long" "$long" "$long" >left.yaml
+left=$(titan -q run -w --private left.yaml)
 asks=$(titan run -q -e 'load -> ?qa -> pub; load=true; pub=true')
 until_true 30 job_is "$asks" qa approval
 printf '\002\003\000\000\000\000\000\001\200' >frames.bin
@@ -121,6 +123,8 @@ rows=$(cat <<END
 0   pool       pool show default
 0   topic      topic
 0   topic      topic show film.$long
+0   artifact   artifact ls $left
+0   artifact   artifact ls $left/job-$long
 0   asset      asset
 0   asset      asset show asset-$long
 0~  kv         kv set cluster:$long blue
@@ -337,6 +341,8 @@ done <<END
 2 output a=1
 4 topic show nothing
 4 asset get nothing
+2 artifact get $run
+4 artifact ls 999999
 2 kv get nowhere:a
 4 kv get cluster:nothing
 2 repl now

@@ -116,6 +116,11 @@ fits kv "a set" kv get cluster:hosts
 fits kv "keys" kv ls
 fits kv "members" kv smembers cluster:hosts
 fits_lines kv "a watch" kv watch --from 0 --limit 2
+printf 'jobs: {a: {artifacts: {out: x}, run: "echo hi >x"}}\n' >left.yaml
+left=$(titan -q run -w --private left.yaml)
+fits artifact "artifacts of a run" artifact ls "$left"
+fits artifact "artifacts of a job" artifact ls "$left/a"
+fits artifact "artifacts fetched" artifact get "$left/a" -o got.left
 echo hi >asset
 fits asset "asset put" asset put asset
 fits asset "asset put, dry" asset put -n asset other

@@ -107,6 +107,11 @@ rows 'audit export' "$none" audit export
 object 'audit verify' audit verify
 object 'audit head' audit head
 object 'up' up
+printf 'jobs: {a: {artifacts: {out: x}, run: "echo hi >x"}}\n' >left.yaml
+left=$(titan -q run -w --private left.yaml)
+rows 'artifact ls RUN' "$none" artifact ls "$left"
+rows 'artifact ls RUN/JOB' "$none" artifact ls "$left/a"
+object 'artifact get' artifact get "$left/a" -o got.left
 titan -q asset put nightly.yaml nightly >/dev/null
 rows 'asset ls' "$none" asset ls
 object 'asset show' asset show nightly

@@ -7,6 +7,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_escape \
 	tests/fuzz/fuzz_expr \
 	tests/fuzz/fuzz_frame \
+	tests/fuzz/fuzz_glob \
 	tests/fuzz/fuzz_handshake \
 	tests/fuzz/fuzz_input \
 	tests/fuzz/fuzz_key \
@@ -35,6 +36,10 @@ tests_fuzz_fuzz_expr_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_frame_SOURCES = tests/fuzz/fuzz_frame.c $(fuzz_main)
 tests_fuzz_fuzz_frame_LDADD = $(all_libs)
 tests_fuzz_fuzz_frame_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+tests_fuzz_fuzz_glob_SOURCES = tests/fuzz/fuzz_glob.c $(fuzz_main)
+tests_fuzz_fuzz_glob_LDADD = $(all_libs)
+tests_fuzz_fuzz_glob_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 
 tests_fuzz_fuzz_handshake_SOURCES = tests/fuzz/fuzz_handshake.c $(fuzz_main)
 tests_fuzz_fuzz_handshake_LDADD = $(all_libs)

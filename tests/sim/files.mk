@@ -11,6 +11,7 @@ sim_sources = \
 	tests/sim/disk.c \
 	tests/sim/faults.c \
 	tests/sim/graph.c \
+	tests/sim/graph_artifacts.c \
 	tests/sim/graph_conditions.c \
 	tests/sim/graph_context.c \
 	tests/sim/graph_fail.c \
@@ -33,6 +34,7 @@ sim_sources = \
 	tests/sim/oracle.c \
 	tests/sim/oracle.h \
 	tests/sim/oracle_acts.c \
+	tests/sim/oracle_artifacts.c \
 	tests/sim/oracle_bounds.c \
 	tests/sim/oracle_choice.c \
 	tests/sim/oracle_concurrency.c \

@@ -9,7 +9,7 @@ void job_gates(struct rand_state *rand, struct sim_graph *graph, struct rec_job_
 	(void)index;
 	job->gate_count = 1 + rand_below(rand, 2);
 	if (rand_below(rand, 2)) {
-		job->argv.n = job->outputs.n = job->takes.n = job->inputs.len = 0;
+		job->argv.n = job->outputs.n = job->artifacts.n = job->takes.n = job->inputs.len = 0;
 		job->retry_max = 0;
 	}
 	if (rand_below(rand, 2)) {

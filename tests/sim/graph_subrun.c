@@ -9,7 +9,7 @@
 /* Clear all settings that need a worker, because a sub-run has none. */
 static void unplace(struct rec_job_spec *job)
 {
-	job->argv.n = job->labels.n = job->asks.n = job->prefer.n = job->requires.n = job->concurrency.n = job->locks.n = job->outputs.n = job->takes.n = job->inputs.len = 0;
+	job->argv.n = job->labels.n = job->asks.n = job->prefer.n = job->requires.n = job->concurrency.n = job->locks.n = job->outputs.n = job->artifacts.n = job->takes.n = job->inputs.len = 0;
 	job->prefer_worker.len = job->only_worker.len = job->pool.len = job->topic.len = 0;
 	job->pool_hard = job->affinity_hard = false;
 	job->affinity = AFFINITY_NONE;

@@ -215,8 +215,7 @@ static void hello_input(struct sim_world *world, const struct event *event)
 static void set_input(struct sim_world *world, const struct message *message, struct core_input *input)
 {
 	struct slice words[SIM_CAPABILITIES];
-	struct msg_set set = { .kind = message->kind, .verb = message->value, .name = slice_str(message->job),
-			       .number = message->number };
+	struct msg_set set = { .kind = message->kind, .verb = message->value, .name = slice_str(message->job), .number = message->number };
 
 	if (set.kind == OBJECT_LOCK) {
 		set.text = slice_str(graph_owner_names[LOCK_OWNER(set.number)]);
@@ -312,11 +311,13 @@ static void step(struct sim_world *world, const struct event *event)
 		input.started.at = event->message->started;
 		input.started.n = event->message->count;
 		core_step(core, &input);
+		sim_artifacts_started(world, input.started.at, input.started.n);
 		break;
 	case OP_DONE:
 		input.kind = INPUT_DONE;
 		input.done.at = event->message->done;
 		input.done.n = event->message->count;
+		sim_artifacts_ended(world, input.done.at, input.done.n);
 		take_done(world, &input);
 		break;
 	default:

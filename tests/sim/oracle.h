@@ -35,6 +35,9 @@ struct oracle_job {
 	/* fields of the oracle's check `facts` */
 	uint64_t epoch_before;           /* epoch of the job when its present round (a retry begins one) began */
 
+	/* fields of the oracle's check `artifacts` */
+	uint64_t named;                  /* epoch of the attempt whose files the durable row names; 0: none */
+
 	/* fields of the oracle's check `retries` */
 	uint32_t fails, lost;            /* failures (time-outs included) and lost attempts in this round */
 

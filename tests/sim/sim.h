@@ -383,7 +383,7 @@ struct sim_master {
 	bool up;
 	struct sim_prune prune;
 	struct core *core;
-	const struct outbox *deciding;   /* outbox of the turn that is being decided */
+	struct outbox *deciding;         /* outbox of the turn that is being decided */
 	struct commit_queue commits;
 	struct outbox **committing;      /* turns that were handed to the store, oldest first */
 	size_t commit_count, commit_cap;
@@ -639,6 +639,14 @@ void client_receive(struct sim_world *world, const struct message *message);
 bool client_at_rest(const struct sim_world *world);
 
 void link_forget_contexts(struct sim_worker *worker);
+
+/* graph_artifacts.c: what an attempt leaves follows from its job and epoch; EARLY: it names its files when it starts, too */
+enum sim_artifacts { SIM_ARTIFACTS_RIGHT, SIM_ARTIFACTS_EARLY, SIM_ARTIFACTS_FAULT, SIM_ARTIFACTS_NONE };
+enum sim_artifacts sim_artifacts_kind(uint64_t job, uint64_t epoch);
+void sim_artifacts_hash(uint64_t job, uint64_t epoch, uint8_t ret_hash[SHA256_SIZE]);
+/* Tell the core which files these attempts leave that started, or whose processes end now. */
+void sim_artifacts_started(struct sim_world *world, const struct rec_started *at, size_t count);
+void sim_artifacts_ended(struct sim_world *world, const struct rec_done *at, size_t count);
 
 /* graph_outputs.c: what an attempt puts out follows from its job and epoch */
 enum sim_outputs { SIM_OUTPUTS_RIGHT, SIM_OUTPUTS_MISSING, SIM_OUTPUTS_WRONG, SIM_OUTPUTS_UNDECLARED };

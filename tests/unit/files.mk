@@ -5,6 +5,7 @@ unit_programs = \
 	tests/unit/test_base_buf \
 	tests/unit/test_base_clock \
 	tests/unit/test_base_cron \
+	tests/unit/test_base_glob \
 	tests/unit/test_base_histogram \
 	tests/unit/test_base_io \
 	tests/unit/test_base_log \
@@ -35,6 +36,7 @@ unit_programs = \
 	tests/unit/test_cli_words \
 	tests/unit/test_core_act \
 	tests/unit/test_core_acts \
+	tests/unit/test_core_artifacts \
 	tests/unit/test_core_asset \
 	tests/unit/test_core_attempt \
 	tests/unit/test_core_backoff \
@@ -263,6 +265,9 @@ tests_unit_test_base_clock_LDADD = $(base_libs)
 tests_unit_test_base_cron_SOURCES = tests/unit/test_base_cron.c
 tests_unit_test_base_cron_LDADD = $(base_libs)
 
+tests_unit_test_base_glob_SOURCES = tests/unit/test_base_glob.c
+tests_unit_test_base_glob_LDADD = $(base_libs)
+
 tests_unit_test_base_histogram_SOURCES = tests/unit/test_base_histogram.c
 tests_unit_test_base_histogram_LDADD = $(base_libs)
 
@@ -352,6 +357,9 @@ tests_unit_test_core_act_LDADD = $(core_libs)
 
 tests_unit_test_core_acts_SOURCES = tests/unit/test_core_acts.c
 tests_unit_test_core_acts_LDADD = $(core_libs)
+
+tests_unit_test_core_artifacts_SOURCES = tests/unit/test_core_artifacts.c
+tests_unit_test_core_artifacts_LDADD = $(core_libs)
 
 tests_unit_test_core_asset_SOURCES = tests/unit/test_core_asset.c
 tests_unit_test_core_asset_LDADD = $(core_libs)

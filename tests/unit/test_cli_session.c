@@ -54,6 +54,7 @@ static const struct row {
 	{ COMMAND_undo, SAME, { "9999" } }, { COMMAND_undo, SAME, { "none" } },
 	{ COMMAND_group, SAME, { "set", "g", "--max", "2" } }, { COMMAND_group, SAME, { "ls" } },
 	{ COMMAND_lock, SAME, { "ls" } }, { COMMAND_lock, SAME, { "drop", "nobody" } },
+	{ COMMAND_artifact, SAME, { "ls", "1" } }, { COMMAND_artifact, SAME, { "get", "1/a" } },
 	{ COMMAND_asset, SAME, { "get", "none" } }, { COMMAND_kv, SAME, { "ls", "cluster:" } }, { COMMAND_kv, SAME, { "get", "cluster:none" } }, { COMMAND_kv, SAME, { "get", "none" } },
 	{ COMMAND_tenant, SAME, { "set", "t", "--weight", "3" } }, { COMMAND_tenant, COUNTED, { "ls" } },
 	{ COMMAND_token, SAME, { "ls" } }, { COMMAND_token, SAME, { "rm", "nobody" } }, { COMMAND_cluster, SAME, { "ls" } },

@@ -111,6 +111,80 @@ TEST pipes_and_links_that_leave_are_refused(void)
 	PASS();
 }
 
+/* The paths that these patterns choose, each with a space behind it. */
+static const char *chosen(const char *const *texts, size_t count)
+{
+	static char out[512];
+	struct slice patterns[8];
+
+	for (size_t i = 0; i < count; i++)
+		patterns[i] = slice_str(texts[i]);
+	folder_free(&folder);
+	out[0] = '\0';
+	if (folder_read_chosen(home_fd, ".", (struct slice_list){ patterns, count }, &arena, &folder, &error) != ERR_NONE)
+		return error.text;
+	for (size_t i = 0; i < folder.manifest.count; i++)
+		snprintf(out + strlen(out), sizeof(out) - strlen(out), "%.*s ", (int)folder.manifest.at[i].path.len,
+			 (const char *)folder.manifest.at[i].path.data);
+	return out;
+}
+
+#define CHOSEN(...) chosen((const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static bool names(const char *text, const char *path)
+{
+	char word[64];
+
+	snprintf(word, sizeof(word), " %s ", path);
+	return strstr(text, word) != NULL || strncmp(text, word + 1, strlen(word + 1)) == 0;
+}
+
+TEST patterns_choose_files(void)
+{
+	const char *got;
+
+	ASSERT_EQ(0, mkdirat(home_fd, "dist", 0700));
+	ASSERT_EQ(0, mkdirat(home_fd, "dist/deep", 0700));
+	ASSERT_EQ(0, mkdirat(home_fd, "empty", 0700));
+	ASSERT_EQ(0, mkdirat(home_fd, "other", 0700));
+	put("dist/a.o", "a", 0600);
+	put("dist/deep/.b.c", "b", 0600);
+	put("other/c.c", "c", 0600);
+	put(".titan-output", "x=1", 0600);
+	ASSERT_EQ(0, mkfifoat(home_fd, "other/pipe", 0600));
+	got = CHOSEN("+dist");
+	ASSERT(names(got, "dist") && names(got, "dist/a.o") && names(got, "dist/deep") && names(got, "dist/deep/.b.c"));
+	ASSERT_EQ(4, folder.manifest.count);
+	got = CHOSEN("+**/*.c");
+	ASSERT(names(got, "dist/deep/.b.c") && names(got, "other/c.c") && !names(got, "dist/a.o"));
+	ASSERTm("directories above are there", names(got, "dist") && names(got, "dist/deep") && names(got, "other"));
+	ASSERT_EQ(5, folder.manifest.count);
+	ASSERT_STR_EQ("dist dist/a.o ", CHOSEN("+dist/**", "-dist/deep"));
+	ASSERT_STR_EQ("empty ", CHOSEN("+empty"));
+	ASSERT_STR_EQ("", CHOSEN("?nothing/**"));
+	ASSERT_STR_EQ("no file matches 'nothing'", CHOSEN("+dist", "+nothing"));
+	ASSERT_EQ(ERR_NOT_FOUND, error.code);
+	ASSERT_STR_EQ("no file matches 'dist/*.o'", CHOSEN("+dist/*.o", "-**/a.*"));
+	ASSERT_STR_EQ("no file matches '.titan-*'", CHOSEN("+.titan-*"));
+	ASSERT(strstr(CHOSEN("+other"), "./other/pipe: it is no regular file"));
+	ASSERT_EQ(0, symlinkat("../../up", home_fd, "dist/up"));
+	ASSERT(strstr(CHOSEN("+dist"), "./dist/up: the link leaves"));
+	ASSERT_STR_EQ("dist dist/a.o ", CHOSEN("+dist/*.o"));
+	PASS();
+}
+
+TEST directories_that_are_not_needed_are_not_read(void)
+{
+	if (geteuid() == 0)
+		SKIPm("root reads all");
+	ASSERT_EQ(0, mkdirat(home_fd, "closed", 0));
+	put("file", "x", 0600);
+	ASSERT_STR_EQ("file ", CHOSEN("+file"));
+	ASSERT(strstr(CHOSEN("+**"), "./closed: can't be read") || strstr(error.text, "closed"));
+	ASSERT_EQ(0, unlinkat(home_fd, "closed", AT_REMOVEDIR));
+	PASS();
+}
+
 TEST changed_file_is_noticed(void)
 {
 	uint8_t hash[SHA256_SIZE];
@@ -169,6 +243,8 @@ SUITE(goods_folder)
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(all_of_a_directory_is_read_and_made_again);
 	RUN_TEST(pipes_and_links_that_leave_are_refused);
+	RUN_TEST(patterns_choose_files);
+	RUN_TEST(directories_that_are_not_needed_are_not_read);
 	RUN_TEST(changed_file_is_noticed);
 	RUN_TEST(link_in_the_place_of_a_file_is_not_followed);
 	RUN_TEST(nothing_is_made_through_a_link);

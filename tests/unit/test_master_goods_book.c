@@ -162,11 +162,49 @@ TEST unnamed_version_is_no_trouble(void)
 	PASS();
 }
 
+/* Make the manifest of a directory with one file and upload both. */
+static void upload_dir(const struct goods_asker *asker, const char *text, uint8_t ret_file[SHA256_SIZE], uint8_t ret_dir[SHA256_SIZE])
+{
+	struct manifest_entry entry = { .kind = ENTRY_FILE, .path = slice_str("file"), .size = strlen(text) };
+	struct manifest manifest = { &entry, 1 };
+	struct buf bytes = { 0 };
+	struct error error;
+
+	upload(asker, slice_str(text), ret_file);
+	memcpy(entry.hash, ret_file, SHA256_SIZE);
+	if (manifest_write(&manifest, &bytes, &error) != ERR_NONE)
+		abort();
+	upload(asker, buf_slice(&bytes), ret_dir);
+	buf_free(&bytes);
+}
+
+TEST artifacts_belong_to_the_owner_of_the_run(void)
+{
+	uint8_t file[SHA256_SIZE], dir[SHA256_SIZE], file2[SHA256_SIZE], dir2[SHA256_SIZE];
+
+	upload_dir(NULL, "one", file, dir);
+	upload_dir(NULL, "two", file2, dir2);
+	ASSERT_FALSE(may(&ana, file));
+	book_put_job(&book, 7, ana.name, dir);
+	book_put_job(&book, 7, ana.name, dir);
+	ASSERT(may(&ana, file) && may(&ana, dir) && !may(&bert, file));
+	book_put_job(&book, 8, bert.name, dir);
+	ASSERT(may(&bert, file));
+	book_put_job(&book, 7, ana.name, dir2);
+	ASSERT(may(&ana, file2));
+	book_remove_job(&book, 9);
+	book_remove_job(&book, 7);
+	book_remove_job(&book, 8);
+	ASSERT_EQ(0, book.jobs.count);
+	PASS();
+}
+
 SUITE(master_goods_book)
 {
 	SET_SETUP(setup_cb, NULL);
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(a_hash_gives_no_access);
+	RUN_TEST(artifacts_belong_to_the_owner_of_the_run);
 	RUN_TEST(nobody_gets_a_content_by_naming_it_in_a_manifest);
 	RUN_TEST(owner_of_an_asset_may_read_it_after_a_restart);
 	RUN_TEST(content_goes_with_the_last_version_that_names_it);

@@ -50,6 +50,7 @@ static const struct {
 	{ OP_GOODS_PACK, true, false, S | O | A },
 	{ OP_GOODS_STORED, false, false, ANYBODY },
 	{ OP_GOODS_READ, true, false, V | S | P | O | A },
+	{ OP_ARTIFACTS, true, false, V | S | P | O | A },
 	{ OP_GOODS_DATA, false, false, ANYBODY },
 	{ OP_STAGE_READ, false, true, W },
 	{ OP_MOMENT, true, false, V | S | P | O | A },

@@ -189,6 +189,42 @@ TEST directory_is_made_with_its_links(void)
 	PASS();
 }
 
+/* Upload-like: make a directory with one file in sub, and add it under this path. */
+static void add_dir(const char *path, const char *file, const char *text)
+{
+	struct manifest_entry entries[] = {
+		{ .kind = ENTRY_DIR, .path = slice_str("sub") }, { .kind = ENTRY_FILE, .path = slice_str(file), .size = strlen(text) },
+	};
+	struct manifest manifest = { entries, 2 };
+	static struct buf bytes[4];
+	static size_t count;
+	struct error error;
+
+	sha256_of(slice_str(text), entries[1].hash);
+	buf_clear(&bytes[count]);
+	if (manifest_write(&manifest, &bytes[count], &error) != ERR_NONE)
+		abort();
+	contents[content_count++] = slice_str(text);
+	add_input(path, buf_slice(&bytes[count]), ASSET_DIR, false);
+	count = (count + 1) % 4;
+}
+
+TEST directories_stand_beside_each_other(void)
+{
+	add_dir(".", "sub/one", "first");
+	add_dir(".", "sub/two", "second");
+	stager_take(stager, 1, 1, buf_slice(&inputs));
+	answer_all();
+	ASSERT(staged_count == 1 && staged_fault == 0);
+	ASSERT(holds("staged/1.1/sub/one", slice_str("first")));
+	ASSERT(holds("staged/1.1/sub/two", slice_str("second")));
+	add_dir(".", "sub/one", "third");
+	stager_take(stager, 2, 1, buf_slice(&inputs));
+	answer_all();
+	ASSERTm("the same name twice is an error", staged_count == 2 && staged_fault == EEXIST);
+	PASS();
+}
+
 TEST large_file_goes_on_after_a_lost_connection(void)
 {
 	size_t size = 5 * LIMIT_GOODS_CHUNK / 2;
@@ -284,6 +320,7 @@ SUITE(worker_stage)
 	SET_TEARDOWN(teardown_cb, NULL);
 	RUN_TEST(files_stand_under_their_names);
 	RUN_TEST(directory_is_made_with_its_links);
+	RUN_TEST(directories_stand_beside_each_other);
 	RUN_TEST(large_file_goes_on_after_a_lost_connection);
 	RUN_TEST(attempts_share_a_fetch);
 	RUN_TEST(refusal_ends_only_the_attempt_that_asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the files of titan asset: sending contents to the master, and fetching them. */
+/* Shared by the files of titan asset and titan artifact: sending contents to the master, and fetching them. */
 #ifndef TITAN_CLI_ASSET_H
 #define TITAN_CLI_ASSET_H
 
@@ -38,5 +38,9 @@ enum err asset_send(struct cli *cli, const struct asset_source *source, uint64_t
 /* asset_fetch.c */
 /* Write a version to a new file or directory; path "-": standard output. replace: an existing file may be replaced. */
 enum err asset_fetch(struct cli *cli, const struct rec_asset_row *row, const char *path, bool replace);
+/* Read the manifest with this hash; its paths point into bytes, the entries are in the arena. */
+enum err asset_fetch_manifest(struct cli *cli, struct slice hash, struct buf *bytes, struct arena *arena, struct manifest *ret);
+/* Write all that the manifest names to a new directory. */
+enum err asset_fetch_entries(struct cli *cli, const struct manifest *manifest, const char *path);
 
 #endif

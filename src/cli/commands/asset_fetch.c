@@ -206,7 +206,7 @@ static enum err place_failed(struct cli *cli, int number, const char *path)
 	text_escape(&shown, slice_str(path), TEXT_KEEP_NONE);
 	if (number == EEXIST || number == ENOTEMPTY) {
 		error_set(&cli->error, ERR_USAGE, "%.300s exists already, and titan doesn't replace it", buf_cstr(&shown));
-		error_next(&cli->error, "titan asset get with another name after -o, or for a file with --force");
+		error_next(&cli->error, "another name after -o, or for a file --force");
 	} else {
 		error_system(&cli->error, number, "can't make %.300s", buf_cstr(&shown));
 	}
@@ -250,11 +250,11 @@ static enum err fetch_file(struct cli *cli, const struct rec_asset_row *row, con
 	return err;
 }
 
-static enum err fetch_manifest(struct cli *cli, const struct rec_asset_row *row, struct buf *bytes, struct arena *arena, struct manifest *ret)
+enum err asset_fetch_manifest(struct cli *cli, struct slice hash, struct buf *bytes, struct arena *arena, struct manifest *ret)
 {
-	struct msg_goods_read read = { .hash = row->hash, .limit = 1 };
+	struct msg_goods_read read = { .hash = hash, .limit = 1 };
 	struct fetch fetch = { .cli = cli, .count = 1, .fd = -1, .memory = bytes };
-	struct wanted wanted = { .hash = row->hash.data };
+	struct wanted wanted = { .hash = hash.data };
 	struct msg_goods_data data;
 	enum err err = cli_call(cli, OP_GOODS_READ, &read, OP_GOODS_DATA, arena, &data);
 
@@ -290,30 +290,39 @@ static enum err fill_dir(struct cli *cli, const struct manifest *manifest, int d
 	return err;
 }
 
+enum err asset_fetch_entries(struct cli *cli, const struct manifest *manifest, const char *path)
+{
+	char temporary[PATH_MAX];
+	enum err err = check_free(cli, path, false);
+	int dir_fd = -1;
+
+	if (err != ERR_NONE)
+		return err;
+	temporary_of(path, temporary);
+	if (mkdir(temporary, 0777) < 0 || (dir_fd = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) < 0)
+		err = place_failed(cli, errno, path);
+	else
+		err = fill_dir(cli, manifest, dir_fd);
+	if (err == ERR_NONE && renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) < 0)
+		err = place_failed(cli, errno, path);
+	if (err != ERR_NONE && dir_fd >= 0)
+		io_remove_tree(AT_FDCWD, temporary);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	return err;
+}
+
 static enum err fetch_dir(struct cli *cli, const struct rec_asset_row *row, const char *path)
 {
 	struct manifest manifest;
 	struct arena arena = { 0 };
 	struct buf bytes = { 0 };
-	char temporary[PATH_MAX];
 	enum err err = check_free(cli, path, false);
-	int dir_fd = -1;
 
 	if (err == ERR_NONE)
-		err = fetch_manifest(cli, row, &bytes, &arena, &manifest);
-	if (err == ERR_NONE) {
-		temporary_of(path, temporary);
-		if (mkdir(temporary, 0777) < 0 || (dir_fd = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) < 0)
-			err = place_failed(cli, errno, path);
-		else
-			err = fill_dir(cli, &manifest, dir_fd);
-		if (err == ERR_NONE && renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) < 0)
-			err = place_failed(cli, errno, path);
-		if (err != ERR_NONE && dir_fd >= 0)
-			io_remove_tree(AT_FDCWD, temporary);
-	}
-	if (dir_fd >= 0)
-		close(dir_fd);
+		err = asset_fetch_manifest(cli, row->hash, &bytes, &arena, &manifest);
+	if (err == ERR_NONE)
+		err = asset_fetch_entries(cli, &manifest, path);
 	buf_free(&bytes);
 	arena_free(&arena);
 	return err;

@@ -41,6 +41,8 @@ static const struct column detail_columns[] = {
 	{ "digest", "digest", false },
 	{ "outputs", "outputs", false },
 	{ "output_fault", "wrong output", false },
+	{ "artifacts", "artifacts", false },
+	{ "artifact_fault", "no artifacts", false },
 	{ "decisions", "decided", false },
 	{ "ended_by", "ended by", false },
 	{ "pushback", "pushed back", false },
@@ -207,6 +209,22 @@ static void add_outputs(struct records *records, const struct rec_job_row *job)
 	records_text(records, fault);
 }
 
+/* Add what the job left, or why it left nothing. */
+static void add_artifacts(struct records *records, const struct rec_job_row *job)
+{
+	struct rec_job_artifacts left = { 0 };
+	struct slice bytes = job->artifacts;
+	struct buf text = { 0 };
+
+	if (bytes.len > 0 && record_decode(REC_job_artifacts, &bytes, records->arena, &left, NULL) != ERR_NONE)
+		left = (struct rec_job_artifacts){ 0 };
+	if (left.hash.len > 0)
+		buf_addf(&text, "%" PRIu64 " file%s, %" PRIu64 " bytes", left.files, left.files == 1 ? "" : "s", left.size);
+	records_text(records, arena_copy(records->arena, buf_slice(&text)));
+	records_text(records, left.fault);
+	buf_free(&text);
+}
+
 static void add_detail(struct records *records, const struct rec_job_row *job, const struct rec_job_row *jobs,
 		       size_t job_count, struct slice_list decisions, int64_t now_ms)
 {
@@ -235,6 +253,7 @@ static void add_detail(struct records *records, const struct rec_job_row *job, c
 	records_texts_as(records, job->gate_from, gate_from_text(job, records->arena));
 	records_text(records, hex_text(records->arena, job->digest, SIZE_MAX));
 	add_outputs(records, job);
+	add_artifacts(records, job);
 	records_texts(records, decisions);
 	records_text(records, job->ended_by > 0 && job->ended_by < EVENT_COUNT ?
 		     slice_str(event_names[job->ended_by]) : slice_make(NULL, 0));

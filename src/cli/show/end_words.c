@@ -23,6 +23,8 @@ static const char *end_fact(const struct rec_job_row *job, enum job_state state)
 		return dead_text(DEAD_CRASH_LIMIT);
 	if (state == STATE_FAILED && job->outcome == OUTCOME_BAD_OUTPUT)
 		return "the job exited with 0, but its outputs are wrong";
+	if (state == STATE_FAILED && job->outcome == OUTCOME_BAD_ARTIFACTS)
+		return "the job exited with 0, but its artifacts couldn't be kept";
 	if (state == STATE_FAILED && ran && job->tries > job->crashes + job->interrupted &&
 	    job->tries - job->crashes - job->interrupted <= job->retry_max)
 		return "the job's retry policy doesn't cover this kind of failure";

@@ -229,6 +229,8 @@ struct slice job_outcome_text(const struct rec_job_row *job, struct arena *arena
 		return unstaged_text(job, arena);
 	case OUTCOME_BAD_OUTPUT:
 		return job->code > 0 ? arena_printf(arena, "bad output, line %" PRIu64, job->code) : slice_str("bad output");
+	case OUTCOME_BAD_ARTIFACTS:
+		return slice_str("bad artifacts");
 	default:
 		return slice_str(outcome_name((enum outcome)job->outcome));
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Extra fields that only some jobs have, by job index in run->extras: a job's sub-run, the passes of a loop, the time
- * to end of an `always` job, and what a job put out.
+ * to end of an `always` job, what a job put out,
+ * and the files that it left.
  */
 #include "core/graph/graph.h"
 
@@ -27,6 +28,7 @@ void extras_drop(struct run *run, uint32_t from)
 		if (extra) {
 			blob_release(extra->outputs);
 			mem_free(extra->ends);
+			blob_release(extra->artifacts);
 		}
 		mem_free(extra);
 	}
@@ -86,4 +88,19 @@ void job_outputs_set(const struct job *job, struct slice outputs)
 	blob_release(extra->outputs);
 	extra->outputs = blob_make(outputs);
 	job->run->output_bytes += outputs.len;
+}
+
+struct slice job_artifacts(const struct job *job)
+{
+	return blob_slice(job->flags & JOB_OUTPUTS ? job_extra(job)->artifacts : NULL);
+}
+
+void job_artifacts_set(const struct job *job, struct slice artifacts)
+{
+	struct extra *extra = job->flags & JOB_OUTPUTS ? job_extra(job) : NULL;
+
+	if (!extra || (artifacts.len == 0 && !extra->artifacts))
+		return;
+	blob_release(extra->artifacts);
+	extra->artifacts = blob_make(artifacts);
 }

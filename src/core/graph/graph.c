@@ -211,9 +211,9 @@ static enum err job_build(struct builder *builder, uint32_t index, struct slice 
 		job->flags |= JOB_LOOP;
 		extra_add(job);
 	}
-	if (spec.takes.n > 0)
+	if (spec.takes.n > 0 || spec.artifacts_in.n > 0)
 		job->flags |= JOB_TAKES;
-	if (err == ERR_NONE && (spec.outputs.n > 0 || spec.gate_fields.n > 0 || spec.computes.n > 0)) {
+	if (err == ERR_NONE && (spec.outputs.n > 0 || spec.artifacts.n > 0 || spec.gate_fields.n > 0 || spec.computes.n > 0)) {
 		job->flags |= JOB_OUTPUTS;
 		extra_add(job);
 	}

@@ -72,6 +72,9 @@ void job_ending_set(const struct job *job, int64_t ending_ms);
 /* What the job put out, as job_output records; empty: nothing, or the job declares no outputs. */
 struct slice job_outputs(const struct job *job);
 void job_outputs_set(const struct job *job, struct slice outputs);
+/* The files that the job's latest attempt to name some left, as a job_artifacts record; empty: none. */
+struct slice job_artifacts(const struct job *job);
+void job_artifacts_set(const struct job *job, struct slice artifacts);
 
 /*
  * graph.c: build and check the next extent from the given number of run->parts. On failure no trace of it remains.
@@ -131,6 +134,9 @@ void subrun_submit(const struct core *core, const struct job *job, const struct 
 
 /* runs.c: the lists of runs, and the directory from serial numbers to jobs */
 struct extent *extent_find(const struct run *run, uint32_t index);
+/* May this attempt ask for something? ERR_STALE: it isn't its job's latest, or has ended. */
+enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
+		      struct error *error);
 
 static inline struct extent *run_extent(const struct run *run, uint32_t index)
 {
@@ -212,8 +218,6 @@ uint64_t submit_step(struct core *core, const struct core_input *input);
 void key_id(uint8_t id[24], uint64_t principal, const uint8_t key[16]);
 /* Remember the submit key of a run; run 0: the key belongs to a schedule. */
 void key_add(struct core *core, const uint8_t id[24], const uint8_t digest[32], uint64_t run, uint64_t by_run);
-enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
-		      struct error *error);
 void key_drop(struct core *core, const uint8_t id[24]);
 const struct submit_key *key_find(const struct core *core, const struct input_submit *submit);
 enum err key_agrees(const struct submit_key *key, const struct input_submit *submit, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The list of runs in memory, and the directory from serial numbers to jobs: pages of PAGE_JOBS numbers, each listing
+ * The list of runs in memory, and the directory from serial numbers to jobs, also those that callers say they are: pages of PAGE_JOBS numbers, each listing
  * the extents with jobs in it. Numbers only grow, so entries are appended, except when a run comes back into memory.
  */
 #include "core/graph/graph.h"
@@ -237,4 +237,16 @@ void later_put(struct run *run, uint32_t parent, uint32_t child)
 	}
 	GROW(later->at, later->count, later->cap);
 	later->at[later->count++] = child;
+}
+
+enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
+		      struct error *error)
+{
+	const struct job *job = job_find(core, caller->job);
+
+	/* The process of an unknown job may live, at a worker that has returned. */
+	if (!job || job->epoch != caller->epoch || (!state_holds(job->state) && job->state != STATE_UNKNOWN))
+		return error_set(error, ERR_STALE, "the calling process belongs to an old attempt of its job: the job has ended, or a worker has a new attempt");
+	*ret_run = job->run;
+	return ERR_NONE;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/glob.h"
 #include "base/text.h"
 #include "core/life/life.h"
 #include "core/queue/queue.h"
@@ -551,6 +552,41 @@ static enum err spec_check_computes(const struct spec_check *check)
 	return ERR_NONE;
 }
 
+/* Check the patterns: each has its sign, and one of them chooses files. */
+static enum err spec_check_artifacts(const struct spec_check *check)
+{
+	const struct slice_list *globs = &check->spec->artifacts;
+	bool chooses = globs->n == 0;
+
+	if (globs->n > 0 && !(KIND_BIT(spec_kind(check->spec)) & FOR_WORK))
+		return spec_refused(check, ERR_INVALID, "artifacts", "only commands and scripts leave files");
+	if (globs->n > LIMIT_ARTIFACT_GLOBS_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "artifacts", "too many");
+	for (size_t i = 0; i < globs->n; i++) {
+		struct slice glob = globs->at[i];
+
+		if (glob.len < 2 || !memchr("+?-", glob.data[0], 3) || !glob_fits(slice_make(glob.data + 1, glob.len - 1)))
+			return spec_refused(check, ERR_INVALID, "artifacts", "a pattern must be relative and have no empty part and no part . or ..");
+		chooses = chooses || glob.data[0] != '-';
+	}
+	return chooses ? ERR_NONE : spec_refused(check, ERR_INVALID, "artifacts", "all patterns leave files out, and none chooses any");
+}
+
+static enum err spec_check_artifacts_in(const struct spec_check *check)
+{
+	const struct slice_list *ins = &check->spec->artifacts_in;
+	struct slice job, dir;
+
+	if (ins->n > 0 && !(KIND_BIT(spec_kind(check->spec)) & FOR_WORK))
+		return spec_refused(check, ERR_INVALID, "artifacts_in", "only commands and scripts can have files");
+	if (ins->n > LIMIT_ARTIFACTS_IN_MAX)
+		return spec_refused(check, ERR_TOO_LARGE, "artifacts_in", "too many");
+	for (size_t i = 0; i < ins->n; i++)
+		if (!in_read(ins->at[i], &job, &dir))
+			return spec_refused(check, ERR_INVALID, "artifacts_in", "a job whose artifacts are wanted must be given as JOB= or JOB=DIR, DIR relative, with no part . or ..");
+	return ERR_NONE;
+}
+
 static enum err spec_check_takes(const struct spec_check *check)
 {
 	const struct slice_list *takes = &check->spec->takes;
@@ -634,6 +670,10 @@ enum err spec_check(const struct rec_job_spec *spec, uint32_t index, const struc
 		err = spec_check_outputs(&check);
 	if (err == ERR_NONE)
 		err = spec_check_computes(&check);
+	if (err == ERR_NONE)
+		err = spec_check_artifacts(&check);
+	if (err == ERR_NONE)
+		err = spec_check_artifacts_in(&check);
 	if (err == ERR_NONE)
 		err = spec_check_takes(&check);
 	if (err == ERR_NONE)

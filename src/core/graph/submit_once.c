@@ -103,17 +103,6 @@ static void key_row(struct core *core, const struct run *run, const struct input
 	};
 }
 
-enum err caller_check(const struct core *core, const struct caller *caller, const struct run **ret_run,
-		      struct error *error)
-{
-	const struct job *job = job_find(core, caller->job);
-
-	if (!job || job->epoch != caller->epoch || !state_holds(job->state))
-		return error_set(error, ERR_STALE, "the calling process belongs to an old attempt of its job: the job has ended, or a worker has a new attempt");
-	*ret_run = job->run;
-	return ERR_NONE;
-}
-
 static enum err caller_may_grow(const struct core *core, const struct run *by, uint64_t into, struct error *error)
 {
 	const struct submit_key *key = map_get(&core->begun, into);

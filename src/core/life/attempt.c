@@ -83,7 +83,7 @@ void attempt_assign(struct core *core, struct worker *worker, struct job *job)
 		.job = job_serial(job), .epoch = job->epoch, .run = job->run->number, .index = job->index,
 		.try_no = job->tries,
 		.spec = attempt_spec(core, job, context == 0, worker->protocol == PROTOCOL_BEFORE),
-		.context = context,
+		.context = context, .inputs = artifacts_inputs(core, job, &core->outbox->arena),
 	};
 }
 
@@ -230,6 +230,7 @@ static void attempt_ended(struct core *core, struct job *job, const struct rec_d
 	case OUTCOME_SPAWN:
 	case OUTCOME_NO_DIR:
 	case OUTCOME_BAD_OUTPUT:
+	case OUTCOME_BAD_ARTIFACTS:
 		attempt_failed(core, job);
 		break;
 	case OUTCOME_STAGE_FAILED:
@@ -287,7 +288,7 @@ static void attempt_returned(struct core *core, struct job *job, const struct re
 	} else if (done->outcome == OUTCOME_EXIT && done->code == 0) {
 		to = STATE_SUCCEEDED;
 	} else if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && !outcome_is_no_start(done->outcome) &&
-		   done->outcome != OUTCOME_BAD_OUTPUT) {
+		   done->outcome != OUTCOME_BAD_OUTPUT && done->outcome != OUTCOME_BAD_ARTIFACTS) {
 		return;
 	}
 	attempt_facts(job, done);
@@ -333,7 +334,8 @@ static void worker_measure(struct worker *worker, const struct rec_done *done)
 {
 	uint64_t run_us = done->run_ns / 1000;
 
-	if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && done->outcome != OUTCOME_BAD_OUTPUT)
+	if (done->outcome != OUTCOME_EXIT && done->outcome != OUTCOME_SIGNAL && done->outcome != OUTCOME_BAD_OUTPUT &&
+	    done->outcome != OUTCOME_BAD_ARTIFACTS)
 		return;
 	if (worker->results < EWMA_RESULTS) {
 		worker->run_us = (worker->run_us * worker->results + run_us) / (worker->results + 1);
@@ -365,6 +367,8 @@ void attempts_done(struct core *core, struct worker *worker, const struct core_i
 
 		frame->ack = (struct rec_attempt){ .job = done.job, .epoch = done.epoch };
 		outputs = outputs_judge(core, job, input, &done);
+		if (attempt_unknown(worker, job, done.epoch) || attempt_current(worker, job, done.epoch))
+			artifacts_judge(core, job, &done);
 		if (attempt_unknown(worker, job, done.epoch)) {
 			outputs_offer(job, outputs);
 			attempt_returned(core, job, &done);

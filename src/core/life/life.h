@@ -73,6 +73,16 @@ bool outputs_expand(const struct core *core, struct run *run, struct slice text,
 struct slice outputs_compute(struct core *core, const struct job *job, struct run *run, enum output_fault *ret_fault);
 void outputs_check(const struct job *job);
 
+/* artifacts.c */
+/* A running job names the files that it leaves. */
+void artifacts_step(struct core *core, const struct core_input *input);
+/* An attempt that exits with 0 without the files that its job declares failed: *done becomes that failure. */
+void artifacts_judge(struct core *core, const struct job *job, struct rec_done *done);
+/* The files that the job gets from other jobs in its next or present attempt, as input records. */
+struct slice artifacts_inputs(const struct core *core, const struct job *job, struct arena *arena);
+bool artifacts_row_sane(const struct job *job, const struct row_job *row);
+void artifacts_check(const struct job *job);
+
 /* job.c */
 void job_move(struct core *core, struct job *job, enum job_event event, enum job_state to);
 void job_deps_met(struct core *core, struct job *job);

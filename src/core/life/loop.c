@@ -184,7 +184,7 @@ struct slice attempt_spec(struct core *core, const struct job *job, bool whole, 
 	if (!loop && !(job->flags & (JOB_PUSHED | JOB_TAKES)) && !whole && !before)
 		return job_spec_bytes(job);
 	job_spec_decode(core, job, &spec);
-	if (before && spec.inputs.len > 0)
+	if (before && (spec.inputs.len > 0 || spec.artifacts_in.n > 0))
 		inputs_before(&spec, arena);
 	else if (before && spec.interpreter.len > 0)
 		shell_before(&spec, arena);

@@ -68,6 +68,7 @@ static void job_row_put(struct core *core, const struct job *job)
 		.kind = PLANTED(kind_lost_in_the_row) ? KIND_COMMAND : job->kind,
 		.ending_ms = job_ending_ms(job),
 		.outputs = PLANTED(outputs_not_in_the_row) ? slice_make(NULL, 0) : arena_copy(&core->outbox->arena, job_outputs(job)),
+		.artifacts = PLANTED(artifacts_not_in_the_row) ? slice_make(NULL, 0) : arena_copy(&core->outbox->arena, job_artifacts(job)),
 		.priority = job->priority, .flags = (job->flags & JOB_ON_HOLD ? ROW_JOB_HELD : 0) |
 			(job->flags & JOB_LOOSE ? ROW_JOB_LOOSE : 0) |
 			(job->flags & JOB_PASSED ? ROW_JOB_PASSED : 0) |

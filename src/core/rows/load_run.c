@@ -178,7 +178,8 @@ static bool job_row_sane(const struct core *core, const struct row_job *row, con
 	if (row->kind != KIND_UNSAID && row->kind != job->kind)
 		return false;
 	if (!subrun_row_sane(job, row) || !loop_row_sane(job, row) || !ending_row_sane(job, row) ||
-	    !outputs_row_sane(job, row) || !service_row_sane(job, row))
+	    !outputs_row_sane(job, row) || !service_row_sane(job, row) ||
+	    !artifacts_row_sane(job, row))
 		return false;
 	if (row->stop_cause < 0 || row->stop_cause >= EVENT_COUNT ||
 	    (row->state == STATE_STOPPING && row->stop_cause != EVENT_CANCEL &&
@@ -234,6 +235,7 @@ enum err load_job(struct core *core, const struct row_job *row, struct error *er
 	job_passes_set(job, PLANTED(loop_forgotten_at_load) ? 0 : (uint32_t)row->passes);
 	job_ending_set(job, row->ending_ms);
 	job_outputs_set(job, row->outputs);
+	job_artifacts_set(job, row->artifacts);
 	if (row->flags & ROW_JOB_HELD && !state_terminal(job->state) && !PLANTED(hold_forgotten_at_load))
 		job->flags |= JOB_ON_HOLD;
 	if (row->flags & ROW_JOB_LOOSE)

@@ -227,6 +227,18 @@ static void view_question(const struct core *core, const struct job *job, struct
 	buf_free(&text);
 }
 
+struct slice view_artifacts(struct slice stored, const struct rec_job_row *row, struct arena *arena)
+{
+	struct rec_job_artifacts record;
+	struct slice bytes = stored;
+
+	if (stored.len == 0 || record_decode(REC_job_artifacts, &bytes, arena, &record, NULL) != ERR_NONE || record.epoch != row->epoch)
+		return slice_make(NULL, 0);
+	if (record.hash.len > 0 ? row->state != STATE_SUCCEEDED : row->outcome != OUTCOME_BAD_ARTIFACTS)
+		return slice_make(NULL, 0);
+	return stored;
+}
+
 bool view_job(const struct core *core, uint64_t serial, enum view_detail detail, struct arena *arena,
 	      struct rec_job_row *ret_row)
 {
@@ -271,6 +283,7 @@ bool view_job(const struct core *core, uint64_t serial, enum view_detail detail,
 		teams_view(core, &spec, arena, ret_row);
 		ret_row->outputs = arena_copy(arena, job_outputs(job));
 	}
+	ret_row->artifacts = arena_copy(arena, view_artifacts(job_artifacts(job), ret_row, arena));
 	view_due(core, job, &spec, ret_row);
 	view_spec(&spec, detail, arena, ret_row);
 	if (spec.message_text.len > 0)
@@ -447,14 +460,21 @@ bool view_may_report(const struct core *core, uint64_t worker, uint64_t run, uin
 bool view_attempt_inputs(const struct core *core, uint64_t worker, uint64_t serial, uint64_t epoch, struct arena *arena, struct slice *ret)
 {
 	const struct job *job = job_find(core, serial);
+	struct slice bytes, further;
 	struct rec_job_spec spec;
-	struct slice bytes;
+	uint8_t *both;
 
 	if (!job || worker == 0 || job->epoch != epoch || job->worker != worker || !state_holds(job->state))
 		return false;
 	bytes = job_spec_bytes(job);
 	CHECK(record_decode(REC_job_spec, &bytes, arena, &spec, NULL) == ERR_NONE);
-	*ret = spec.inputs;
+	further = artifacts_inputs(core, job, arena);
+	both = arena_alloc(arena, spec.inputs.len + further.len + 1);
+	if (spec.inputs.len > 0)
+		memcpy(both, spec.inputs.data, spec.inputs.len);
+	if (further.len > 0)
+		memcpy(both + spec.inputs.len, further.data, further.len);
+	*ret = slice_make(both, spec.inputs.len + further.len);
 	return true;
 }
 

@@ -158,6 +158,11 @@ bool view_values_after(const struct core *core, uint64_t run, struct slice defin
  * view_sight.c: for a master that shows people only some runs. Get the owner of a run or schedule. False: the run isn't
  * in memory, or the schedule doesn't exist.
  */
+/*
+ * The files that the attempt in this row left, if all may know them: they can be seen when the job has succeeded. stored: as in the
+ * stored row of the job.
+ */
+struct slice view_artifacts(struct slice stored, const struct rec_job_row *row, struct arena *arena);
 bool view_owner(const struct core *core, uint64_t run, struct slice *ret_owner);
 bool view_schedule_owner(const struct core *core, struct slice name, struct slice *ret_owner);
 /*
