@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* titan backup, restore, fsck: copy the store, put a copy back, check a store. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +10,6 @@
 
 #include "base/text.h"
 #include "cli/ask/ask.h"
-#include "cli/ask/query.h"
 #include "cli/commands/command.h"
 #include "cli/session/output.h"
 #include "cli/show/json.h"
@@ -140,14 +140,32 @@ static enum err reserve(struct cli *cli, const char *path, bool *ret_reserved)
 	return cli_confirm(cli, question);
 }
 
-/* Say what the backup doesn't have. Errors don't matter: the backup is complete. */
-static void tell_of_assets(struct cli *cli)
+static bool has_entries(const struct statedir *statedir, const char *name)
 {
-	struct msg_query query = { .what = QUERY_ASSETS, .limit = 1 };
-	struct msg_snapshot page;
+	char path[PATH_MAX];
+	DIR *dir = opendir(statedir_path(statedir, name, path));
+	const struct dirent *entry;
+	bool found = false;
 
-	if (cli->settings.style == STYLE_HUMAN && !cli->settings.quiet && cli_query(cli, query, &cli->arena, &page) == ERR_NONE && page.assets.n > 0)
-		cli_note(cli, "the contents of assets aren't in the backup: copy the directory goods of the state directory, too (titan-backup(1))");
+	while (dir && !found && (entry = readdir(dir)))
+		found = entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Say what the backup doesn't have, and where it is. Errors don't matter: the backup is complete. */
+static void tell_of_rest(struct cli *cli)
+{
+	char path[PATH_MAX];
+
+	if (cli->settings.style != STYLE_HUMAN)
+		return;
+	if (has_entries(&cli->statedir, "goods/blobs") || has_entries(&cli->statedir, "goods/packs"))
+		cli_note(cli, "the contents of assets, artifacts and files of jobs aren't in the backup: copy %s, too (titan-backup(1))",
+			 statedir_path(&cli->statedir, "goods", path));
+	if (access(statedir_path(&cli->statedir, "titan.key", path), F_OK) == 0)
+		cli_note(cli, "tokens are encrypted with the key in %s: keep a copy of that file, too", path);
 }
 
 int cmd_backup(struct cli *cli)
@@ -172,7 +190,7 @@ int cmd_backup(struct cli *cli)
 		return cli_fail(cli);
 	}
 	tell(cli, "backup", path, &fsck, true, NULL);
-	tell_of_assets(cli);
+	tell_of_rest(cli);
 	return 0;
 }
 
