@@ -96,18 +96,24 @@ static enum err find_job(const struct lowering *lowering, const struct expr_node
 
 static enum err check_output(struct dag_reader *reader, const struct expr_node *word, const struct dag_node *node, struct slice output)
 {
-	const char **words = arena_zalloc(reader->arena, node->outputs.n + 1, sizeof(*words)), *near;
+	const char **words, *near;
 
-	for (size_t i = 0; i < node->outputs.n; i++) {
-		if (slice_eq(node->outputs.at[i], output))
-			return ERR_NONE;
+	if (dag_declares(node, output))
+		return ERR_NONE;
+	words = arena_zalloc(reader->arena, node->outputs.n + 1, sizeof(*words));
+	for (size_t i = 0; i < node->outputs.n; i++)
 		words[i] = arena_strdup(reader->arena, node->outputs.at[i]);
-	}
 	near = text_nearest(arena_strdup(reader->arena, output), words, node->outputs.n);
+	if (near == NULL) {
+		struct error why;
+		enum err err = dag_undeclared(node, output, &why);
+
+		dag_fail(reader, word->spot.at, word->spot.len, err, "%s", why.text);
+		return error_next(reader->error, "%s", why.next);
+	}
 	dag_fail(reader, word->spot.at, word->spot.len, ERR_UNKNOWN_NAME, "job '%.*s' declares no output '%.*s'", cut(node->name),
 		 (const char *)node->name.data, cut(output), (const char *)output.data);
-	return near ? error_next(reader->error, "did you mean '%s'?", near) :
-		      error_next(reader->error, "add it to the outputs of that job");
+	return error_next(reader->error, "did you mean '%s'?", near);
 }
 
 static enum err set_output(struct dag_reader *reader, struct expr_node *word, const struct dag_node *node, struct slice output, bool own)
