@@ -16,7 +16,7 @@
 #define NEXT        (STORE_VERSION + 1)  /* first step: table job gets a column; tables note and scrap are new */
 /* second step: note.cost becomes note.price with twice the value; scrap is dropped */
 #define SECOND_NEXT (STORE_VERSION + 2)
-#define OBJECTS_MAX 512
+#define OBJECTS_MAX 1024
 
 static const struct ladder *todays;
 static struct object objects[OBJECTS_MAX];
