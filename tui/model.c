@@ -20,11 +20,8 @@ void model_init(struct model *model)
 
 void model_free(struct model *model)
 {
-	for (size_t i = 0; i < model->run_count; i++) {
-		mem_free((void *)model->runs[i]->name.data);
-		mem_free((void *)model->runs[i]->owner.data);
-		mem_free(model->runs[i]);
-	}
+	for (size_t i = 0; i < model->run_count; i++)
+		model_free_run(model->runs[i]);
 	for (size_t i = 0; i < model->worker_count; i++)
 		model_free_worker(model->workers[i]);
 	model_free_gates(model);

@@ -15,6 +15,7 @@ void model_put_job(struct model *model, const struct rec_job_row *row, enum chan
 /* Count the totals anew. */
 void model_count(struct model *model);
 void model_count_letters(const struct model *model, struct totals *totals);
+void model_free_run(struct tui_run *run);
 void model_free_worker(struct tui_worker *worker);
 void model_free_gates(struct model *model);
 void model_free_letters(struct model *model);

@@ -57,10 +57,7 @@ static void *list_insert(void ***list, size_t *count, size_t *cap, uint64_t key,
 static void free_run(struct model *model, struct tui_run *run)
 {
 	map_remove(&model->run_by_id, run->run);
-	mem_free((void *)run->name.data);
-	mem_free((void *)run->owner.data);
-	mem_free((void *)run->crash_loop.data);
-	mem_free(run);
+	model_free_run(run);
 }
 
 /* Remove the oldest run that has ended; if none has, the oldest of all. */
@@ -156,6 +153,14 @@ void model_put_run(struct model *model, const struct rec_run_row *row, enum chan
 		model->failed += failed > old_failed ? failed - old_failed : 0;
 		tell_run(model, run, is_new, before, old_counts, now_ms);
 	}
+}
+
+void model_free_run(struct tui_run *run)
+{
+	mem_free((void *)run->name.data);
+	mem_free((void *)run->owner.data);
+	mem_free((void *)run->crash_loop.data);
+	mem_free(run);
 }
 
 void model_free_worker(struct tui_worker *worker)
