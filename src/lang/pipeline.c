@@ -71,8 +71,10 @@ static enum err check_choice(struct pipe *pipe, const struct tree_node *value, c
 	if (err != ERR_NONE)
 		return err;
 	for (size_t i = 0; i < choices.n; i++) {
-		if (slice_eq(choices.at[i], text))
+		if (slice_eq(choices.at[i], text)) {
+			buf_free(&words);
 			return ERR_NONE;
+		}
 		buf_add_str(&words, i ? ", " : "");
 		buf_add_slice(&words, choices.at[i]);
 	}
