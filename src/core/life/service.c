@@ -64,7 +64,7 @@ static void start_later(struct core *core, struct job *job, enum job_event event
 	job->stop_cause = 0;
 	attempt_keep(core, job, core->now.wall_ms);
 	job_move(core, job, event, STATE_DELAYED);
-	due_arm(core, job, TIMER_DUE, due_after(core, PLANTED(service_restarts_at_once) ? 1 : wait_ms), 0);
+	due_arm(core, job, TIMER_DUE, due_after(core, PLANTED(service_restarts_at_once) ? 1 : wait_ms), spec->not_before_ms);
 }
 
 /* Is this end of the process to be followed by another start? */
