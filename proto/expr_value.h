@@ -2,8 +2,8 @@
 /*
  * Expressions over values, compiled to postfix code (enum expr_value_op): --where over the fields of a row, and the
  * questions of a condition about outputs and exit codes. Types were checked when the expression was compiled. The
- * evaluation is total: it ends within a number of steps, and what has no meaning is a value that isn't there. A
- * comparison with a value that isn't there is false; a != b is always the opposite of a == b.
+ * evaluation is total: it ends within a number of steps, and an operation that has no result gives the absent value. A
+ * comparison with an absent value is false; a != b is always the opposite of a == b.
  */
 #ifndef TITAN_PROTO_EXPR_VALUE_H
 #define TITAN_PROTO_EXPR_VALUE_H
@@ -49,8 +49,8 @@ void expr_value_put(struct buf *code, const struct expr_value_step *step);
 bool expr_value_next(struct slice *code, struct expr_value_step *ret);
 size_t expr_value_taken(const struct expr_value_step *step);     /* returns the number of values that it takes off the stack */
 /*
- * What is wrong with the code, for an error; NULL: it can be evaluated. names: how many needs or fields there are. searches:
- * regular expressions are allowed.
+ * Return the reason why the code can't be evaluated, for an error; NULL: it can. names: the number of needs or fields.
+ * searches: regular expressions are allowed.
  */
 const char *expr_value_fault(struct slice code, uint64_t names, bool searches);
 /* Evaluate code that expr_value_fault has accepted. Returns whether its value is true. */

@@ -13,7 +13,7 @@ static const uint8_t *find_byte(struct slice text, char byte)
 	return text.len > 0 ? memchr(text.data, byte, text.len) : NULL;
 }
 
-/* Cut off *rest what is before the byte; false: the byte isn't in it, and all of it is cut off. */
+/* Move the part of *rest before this byte into *ret, and *rest behind the byte. False: *rest has no such byte; *ret gets all of it. */
 static bool cut_at(struct slice *rest, char byte, struct slice *ret)
 {
 	const uint8_t *found = find_byte(*rest, byte);

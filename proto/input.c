@@ -55,7 +55,7 @@ const char *inputs_fault(struct slice inputs, struct slice *ret_path)
 			break;
 		}
 		*ret_path = input.path;
-		/* What is in it is only known when it is put in place. */
+		/* The names in a directory are known only when the worker puts it in place. */
 		if (input_is_all(&input))
 			continue;
 		if (count == LIMIT_INPUTS_MAX)

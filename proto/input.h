@@ -14,7 +14,7 @@ bool input_path_fits(struct slice path);
 bool input_is_all(const struct rec_input *input);
 /* Take the next record off *rest. False: there is none, or the bytes aren't an input. */
 bool input_next(struct slice *rest, struct arena *arena, struct rec_input *ret);
-/* What is wrong with these inputs of a job; NULL: nothing. *ret_path gets the name of the wrong one, which is in inputs. */
+/* Return the reason why a job can't have these inputs; NULL: it can. *ret_path gets the name of the wrong input; it points into inputs. */
 const char *inputs_fault(struct slice inputs, struct slice *ret_path);
 /* The same of a list of contents, whose records have no paths. */
 const char *contents_fault(struct slice contents);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Approvals: the gates that wait for people, and all that a person must know about the selected one: the whole question,
- * who may decide, what its approval starts, and what was decided about it before.
+ * the people who may decide, the jobs that its approval starts, and the earlier decisions about the gate.
  */
 #include <inttypes.h>
 #include <stdio.h>
